@@ -95,10 +95,11 @@ def check_widgets(page: Page) -> int:
         assert title.startswith(without_shown_controls(text))
         assert category == without_shown_controls(short(text))
     grid.focus()
-    sentence = described.locator(".roofwidget-sentence")
+    formula = described.locator(".roofwidget-formula")
     for _ in rows:
         grid.press("ArrowDown")
-        said = sentence.text_content() or ""
+        said = formula.get_attribute("title") or ""
+        assert said
         assert without_shown_controls(said) == said
     assert page.evaluate(FOREIGN) == []
     return int(page.evaluate(HAS_RUN))
@@ -110,9 +111,9 @@ def without_shown_controls(text: str) -> str:
 
 
 def table(widget: Locator) -> Locator:
-    """Open the table of a widget, and return its grid."""
-    widget.get_by_role("button", name="Table").click()
-    return widget.get_by_role("grid")
+    """Open the table of a widget with all columns, and return its grid."""
+    widget.get_by_role("button", name="All columns").click()
+    return widget.locator(".roofwidget-table").get_by_role("grid")
 
 
 def invalid_tables(text: str, separator: str = ",", end: str = "\r\n") -> int:

@@ -28,7 +28,7 @@ import { Toolbar } from "./panels/toolbar/toolbar.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
-import { createStore, type Store } from "./state/store.ts";
+import { createStore, pacedStore, type Store } from "./state/store.ts";
 import { isEqual } from "./state/sync.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
 import { lookUp, TEXT_INPUTS, undoByKey, used, WIDGET_KEYS } from "./ui/keys.ts";
@@ -46,6 +46,8 @@ const NOTEBOOK_PX = 100;
 const GAPS_PX = 24;
 /** The factor by which a presentation enlarges the widget. */
 const PRESENTATION_SCALE = 1.6;
+/** If a presentation sees less height than this at once, px of the page, the chart takes the room of the time bar. */
+const MIN_TIME_BAR_ROOM_PX = 720;
 
 interface WidgetContext {
   model: Model;
@@ -117,7 +119,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   root.addEventListener(
     "keydown",
     (event) => {
-      undoByKey(event, store);
+      undoByKey(event, store.history);
       openByKey(event, tools, store);
     },
     { signal: abort },
@@ -171,12 +173,12 @@ function openByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
   const name = lookUp(WIDGET_KEYS, key.toLowerCase());
   if (!name || event.defaultPrevented || ctrlKey || altKey || metaKey || (target as Element).matches(TEXT_INPUTS))
     return;
-  const isHidden = store.hiddenPanels.value.includes(name === "chips" ? "chips" : "table");
-  if (isHidden || (name === "chips" ? store.isLocked("chips") : store.kernels.value.n === 0)) return;
+  const isHidden = store.view.hiddenPanels.value.includes(name === "chips" ? "chips" : "table");
+  if (isHidden || (name === "chips" ? store.lesson.isLocked("chips") : store.rows.kernels.value.n === 0)) return;
   if (name === "chips") open.value = "chips";
   else {
     const root = currentTarget as Element;
-    store.openTab("kernels");
+    store.view.openTab("kernels");
     // Wait until the tab is drawn.
     setTimeout(() => root.querySelector<HTMLElement>("[data-rw=inspector] [type=search]")?.focus());
   }
@@ -184,16 +186,16 @@ function openByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
 }
 
 function View({ store, box, theme, tools }: ViewProps) {
-  const isLarge = store.presentation.value;
+  const isLarge = store.view.presentation.value;
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
-  const has = (panel: string) => !store.hiddenPanels.value.includes(panel);
+  const has = (panel: string) => !store.view.hiddenPanels.value.includes(panel);
   // The chip of the hovered mark. An unmeasured kernel has a mark on each roof. The status row is about the roof of
   // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
   const isBlank = useComputed(() => isEmpty(store));
   const opened = useComputed(() => openTab(store));
-  const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
+  const panels = useMemo(() => pacedStore(store), [store]);
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
   const isSeen = useSignal(false);
   const hasRoom = width >= MIN_CHART_PX;
@@ -211,7 +213,7 @@ function View({ store, box, theme, tools }: ViewProps) {
   const isBeside = layout.kind === "wide" && layout.inspector !== undefined;
   const chart = { store, size: layout.chart, theme: theme.value, below: SLIDERS_PX, pointedChip, tools };
   // In a presentation, a story and the chart with its sliders share the screen. Only the first step has the title.
-  const isTold = isLarge && store.story.value !== null;
+  const isTold = isLarge && store.lesson.story.value !== null;
   const toolbar = (
     <Toolbar
       {...{ store, tools, width }}
@@ -222,8 +224,9 @@ function View({ store, box, theme, tools }: ViewProps) {
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
-  const focus = roofColours(store, theme.value).get(store.focusChip.value);
-  const isTitled = store.title.value !== "" && !(store.kernels.value.totalTime > 0);
+  const focus = roofColours(store, theme.value).get(store.rates.focusChip.value);
+  const isBarred = !isTold && !(isLarge && visible < MIN_TIME_BAR_ROOM_PX);
+  const isTitled = store.view.title.value !== "" && !(store.rows.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
@@ -235,10 +238,12 @@ function View({ store, box, theme, tools }: ViewProps) {
         <StoryPanel store={store} />
         {!isTold && toolbar}
         {!isLarge && <SourceLine store={store} />}
-        {isTitled && !(isTold && store.step.value > 0) && <h2 class="roofwidget-title">{store.title.value}</h2>}
+        {isTitled && !(isTold && store.lesson.step.value > 0) && (
+          <h2 class="roofwidget-title">{store.view.title.value}</h2>
+        )}
         {/* On a projector the chart and its sliders need the room. */}
         {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
-        {!isTold && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
+        {isBarred && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
@@ -249,7 +254,11 @@ function View({ store, box, theme, tools }: ViewProps) {
         >
           <div class="roofwidget-plane">
             <div class="roofwidget-drawn" data-rw="chart">
-              {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
+              {store.view.plane.value === "time" ? (
+                <TimeChart {...chart} />
+              ) : (
+                <Chart {...chart} points={store.rows.points} />
+              )}
               <Emptied store={store} />
             </div>
             <div ref={foot}>
@@ -273,7 +282,7 @@ function View({ store, box, theme, tools }: ViewProps) {
           </AfterChart>
         </div>
       )}
-      {store.isTableOpen.value && has("table") && store.kernels.value.n > 0 && <FullTable store={panels} />}
+      {store.view.isTableOpen.value && has("table") && store.rows.kernels.value.n > 0 && <FullTable store={panels} />}
     </DropTarget>
   );
 }

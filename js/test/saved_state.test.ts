@@ -67,8 +67,8 @@ describe.each(notebooks)("the notebook %s", (_name, notebook) => {
     for (const state of statesOf(notebook)) {
       const model = new Heard(state);
       const store = createStore(model, abort().signal);
-      expect(store.shownRoofs.value.length).toBeGreaterThan(0);
-      expect(store.points.value.side.length).toBeGreaterThan(0);
+      expect(store.rates.shownRoofs.value.length).toBeGreaterThan(0);
+      expect(store.rows.points.value.side.length).toBeGreaterThan(0);
       expect(model.sent).toEqual([]);
       const own = Object.keys(state).filter((name) => !name.startsWith("_") && !OF_ANY.includes(name));
       expect(own.filter((name) => !model.events.has(`change:${name}`))).toEqual([]);
@@ -79,7 +79,7 @@ describe.each(notebooks)("the notebook %s", (_name, notebook) => {
 describe.each(SAVED)("what %s saved", (_version, cases) => {
   it("of kernels is every column", () => {
     const store = open(cases["kernels"]);
-    const table = store.kernels.value;
+    const table = store.rows.kernels.value;
     expect(names(table)).toEqual([
       ...["jit(step)/matmul.1", "jit(step)/matmul.2", "gelu", "copy", "all-reduce", "infeed", "opaque"],
     ]);
@@ -91,42 +91,53 @@ describe.each(SAVED)("what %s saved", (_version, cases) => {
     expect([...table.extra.keys()]).toEqual(["module", "occupancy"]);
     expect([...table.origin.keys()]).toEqual(["flops", "time"]);
     expect(table.chip?.name).toBe("Small");
-    expect(store.baseline.value?.kernels.time[0]).toBe(0.06);
-    expect(store.chips.value.map(({ id }) => id)).toEqual(["small", "large", "hidden"]);
-    expect([store.shown.value, store.focusChip.value, store.launchOverhead.value]).toEqual([
+    expect(store.rows.baseline.value?.kernels.time[0]).toBe(0.06);
+    expect(store.rates.chips.value.map(({ id }) => id)).toEqual(["small", "large", "hidden"]);
+    expect([store.rates.shown.value, store.rates.focusChip.value, store.rates.launchOverhead.value]).toEqual([
       ...[["small", "large"], "small", 2e-6],
     ]);
-    expect([store.memory.value, store.allLevels.value, store.rulers.value]).toEqual(["all", true, false]);
-    expect([store.sortBy.value, store.columns.value]).toEqual(["-flops", ["name", "time", "flops:bf16", "module"]]);
+    expect([store.rates.memory.value, store.rates.allLevels.value, store.view.rulers.value]).toEqual([
+      "all",
+      true,
+      false,
+    ]);
+    expect([store.view.sortBy.value, store.view.columns.value]).toEqual([
+      "-flops",
+      ["name", "time", "flops:bf16", "module"],
+    ]);
   });
   it("of a graph is its phase, its groups, and how it is counted", () => {
     const store = open(cases["graph"]);
-    expect([store.phase.value, store.phases.value]).toEqual(["decode", ["prefill", "decode"]]);
-    expect(store.workload.value).toMatchObject({ dims: { batch: 64 }, convention: "torch", dtype: "fp8" });
-    expect(names(store.kernels.value)).toEqual(["expand + act", "shrink", "residual"]);
-    expect(store.selected.value).toEqual([0]);
+    expect([store.workload.phase.value, store.workload.phases.value]).toEqual(["decode", ["prefill", "decode"]]);
+    expect(store.workload.graph.value).toMatchObject({ dims: { batch: 64 }, convention: "torch", dtype: "fp8" });
+    expect(names(store.rows.kernels.value)).toEqual(["expand + act", "shrink", "residual"]);
+    expect(store.rows.selected.value).toEqual([0]);
   });
   it("of what-ifs, snapshots and filters is in force", () => {
     const store = open(cases["what_ifs"]);
-    expect(store.focusRoof.value).toMatchObject({ peak: 6e14, bandwidth: 3e12 });
-    expect(store.whatIf.value["small"]).toEqual({ bandwidth: { HBM: 5e11 } });
-    expect(store.moves.value).toEqual({ 0: { bytes: 0.5, time: 0.8 } });
-    expect(store.snapshots.value).toMatchObject([{ name: "before", chip: "large", peak: 4e14, bandwidth: 2e12 }]);
-    expect([...store.rows.value]).toEqual([0]);
-    expect([store.exposedRoofs.value, store.zoom.value]).toEqual([[0.2], [1, 1e4, 1e12, 1e15]]);
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 6e14, bandwidth: 3e12 });
+    expect(store.rates.whatIf.value["small"]).toEqual({ bandwidth: { HBM: 5e11 } });
+    expect(store.rows.moves.value).toEqual({ 0: { bytes: 0.5, time: 0.8 } });
+    expect(store.view.snapshots.value).toMatchObject([{ name: "before", chip: "large", peak: 4e14, bandwidth: 2e12 }]);
+    expect([...store.rows.passing.value]).toEqual([0]);
+    expect([store.rates.exposedRoofs.value, store.view.zoom.value]).toEqual([[0.2], [1, 1e4, 1e12, 1e15]]);
     // In 0.1.0 the drawn roofs were called exposed_comm. This name has now another meaning, and must not judge kernels.
-    expect(store.focusRoof.value?.conditions.exposedComm).toBe(0);
+    expect(store.rates.focusRoof.value?.conditions.exposedComm).toBe(0);
   });
   it("of the view is what is looked at", () => {
     const store = open(cases["time_view"]);
-    expect([store.view.value, store.axes.timeScale.value, store.scope.value]).toEqual(["time", "linear", "program"]);
-    expect([store.presentation.value, store.zoom.value]).toEqual([true, [0, 0.04, 0, 0.06]]);
+    expect([store.view.plane.value, store.view.axes.timeScale.value, store.view.scope.value]).toEqual([
+      "time",
+      "linear",
+      "program",
+    ]);
+    expect([store.view.presentation.value, store.view.zoom.value]).toEqual([true, [0, 0.04, 0, 0.06]]);
   });
   it.runIf("typed_work" in cases)("of typed work, colours, axes and added chips is in force", () => {
     const store = open(cases["typed_work"]);
-    expect(store.typedWork.value).toEqual({ 6: { flops: 1e12, bytes: 2e9 } });
-    expect(store.kernels.value.flops.get("")?.[6]).toBe(1e12);
-    expect([store.colourBy.value, store.axes.frame.value, store.addedChips.value]).toEqual([
+    expect(store.rows.typedWork.value).toEqual({ 6: { flops: 1e12, bytes: 2e9 } });
+    expect(store.rows.kernels.value.flops.get("")?.[6]).toBe(1e12);
+    expect([store.view.colourBy.value, store.view.axes.frame.value, store.rates.addedChips.value]).toEqual([
       ...["time", "chip", ["h100-sxm"]],
     ]);
   });
@@ -134,7 +145,7 @@ describe.each(SAVED)("what %s saved", (_version, cases) => {
     const store = open(cases["lesson"]);
     expect(store.lesson.question.value?.key).toBe("ridge");
     expect(store.lesson.attempts.value).toEqual([250]);
-    expect(store.focusRoof.value?.bandwidth).toBe(2e12);
-    expect(store.lockNote("filters")).not.toBe("");
+    expect(store.rates.focusRoof.value?.bandwidth).toBe(2e12);
+    expect(store.lesson.lockNote("filters")).not.toBe("");
   });
 });

@@ -51,27 +51,33 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
   const roof = makeRoof(chip, "auto", memory, { slow: { peak_flops: { fp32: peak } } }, { launchOverhead });
   const kernels = makeKernels(specs);
   const store = {
-    drawn: signal(kernels),
-    colouring: signal(colouringOf(kernels, "category")),
-    chips: signal([chip]),
-    shown: signal([chip.id]),
-    shownRoofs: signal([roof]),
-    focusRoof: signal(roof),
-    pointed: signal(hovered),
-    selected: signal([]),
-    points: signal({ measured: specs.filter(({ time }) => time).length }),
-    patterns: signal(false),
-    gaps: signal("first"),
-    ranking: signal(rankingOf(kernels, byFallingTime(kernels), roof)),
-    zoom: signal(zoom),
-    terms: signal({}),
-    isInDrag: () => last !== undefined,
-    axes: {
-      rateUnit: signal("FLOP/s"),
-      word: signal(0),
-      xAxis: signal("intensity"),
-      tickBase: signal(10),
-      timeScale: signal(scale),
+    rates: {
+      chips: signal([chip]),
+      shown: signal([chip.id]),
+      shownRoofs: signal([roof]),
+      focusRoof: signal(roof),
+    },
+    rows: {
+      drawn: signal(kernels),
+      colouring: signal(colouringOf(kernels, "category")),
+      pointed: signal(hovered),
+      selected: signal([]),
+      points: signal({ measured: specs.filter(({ time }) => time).length }),
+      ranking: signal(rankingOf(kernels, byFallingTime(kernels), roof)),
+    },
+    view: {
+      patterns: signal(false),
+      gaps: signal("first"),
+      zoom: signal(zoom),
+      terms: signal({}),
+      isInDrag: () => last !== undefined,
+      axes: {
+        rateUnit: signal("FLOP/s"),
+        word: signal(0),
+        xAxis: signal("intensity"),
+        tickBase: signal(10),
+        timeScale: signal(scale),
+      },
     },
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));

@@ -167,8 +167,10 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
     ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
+    expect(opened.drawn.root.locator(".roofwidget-roof")).to_have_count(2)
     assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
+    expect(opened.drawn.root.locator(".roofwidget-roof")).to_have_count(2)
     strokes = opened.page.evaluate(STROKES)
     assert len({*strokes, ink, other}) == 4
     assert opened.page.evaluate(FILL) in strokes

@@ -101,7 +101,7 @@ def test_on_the_clipboard(exported: Callable[..., Exported], tally: TallyOf) -> 
     opened = exported(described().to_html(), permissions=["clipboard-read", "clipboard-write"])
     table(opened.drawn.root)
     opened.drawn.root.get_by_role("button", name=re.compile("^Copy all")).click()
-    expect(opened.drawn.root.locator(".roofwidget-tools [role=status]")).to_have_text(f"{len(TEXTS)} rows copied")
+    expect(opened.drawn.root.locator("[data-rw='status']")).to_contain_text(f"{len(TEXTS)} rows copied")
     kinds, text = opened.page.evaluate(CLIPBOARD)
     assert kinds == "text/plain"
     scripts = int(opened.page.evaluate(HAS_RUN))

@@ -211,7 +211,7 @@ def test_hostile_names_stay_text_on_a_page(exported: Callable[..., Exported]) ->
     assert "</script>" in drawn.sentence()
     # The figures after the name are not reversed.
     drawn.chart.press("ArrowRight")
-    drawn.eventually(lambda: "50 TFLOP/s" in drawn.sentence())
+    drawn.eventually(lambda: "50 % of peak · 50 % of roof" in drawn.sentence())
     assert "\u202e" not in drawn.sentence()
     # No name is too long for a phone.
     opened.page.set_viewport_size({"width": 480, "height": 800})

@@ -355,11 +355,14 @@ def test_a_hidden_kernel_is_nowhere_until_the_answer_is_shown(exported: Callable
     rw.Story(widget, [rw.Step("", {"selected": [1]}, question), rw.Step("None.", hides=True)])
     opened = exported(widget.to_html())
     panel, drawn = Panel(opened.page), opened.drawn
-    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("My chip")
-    drawn.root.get_by_role("button", name=re.compile("^Table")).click()
-    expect(drawn.root.get_by_role("row", name=re.compile("seen"))).to_be_visible()
+    status = drawn.root.locator("[data-rw=status]")
+    expect(status).to_contain_text("My chip")
+    drawn.open_tab("kernels")
+    drawn.root.get_by_role("button", name="All columns").click()
+    expect(drawn.root.get_by_role("row", name=re.compile("seen"))).to_have_count(2)
     expect(drawn.root).not_to_contain_text("secret")
-    expect(drawn.root.locator(".roofwidget-filters")).to_have_count(0)
+    expect(drawn.root.get_by_role("searchbox")).to_have_count(0)
+    expect(drawn.root.get_by_role("button", name=re.compile("^Filter"))).to_have_count(0)
     panel.next.click()
     expect(panel.root).to_contain_text("None.")
     expect(drawn.root).not_to_contain_text(re.compile("secret|Clear filters"))
@@ -367,7 +370,7 @@ def test_a_hidden_kernel_is_nowhere_until_the_answer_is_shown(exported: Callable
     panel.marker.press("ArrowRight")
     panel.check.click()
     panel.root.get_by_role("button", name="Show the answer").click()
-    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("secret")
+    expect(status).to_contain_text("secret")
     assert panel.has_focus()
 
 
@@ -433,7 +436,7 @@ def test_a_title_leaves_a_projector_to_the_questions(exported: Callable[..., Exp
     html = told(presentation=True, title="A roofline", caption="Where is it?").to_html(title="A course")
     opened = exported(html, viewport={"width": 1024, "height": 768})
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
-    drawn.root.get_by_role("button", name="Full screen").click()
+    drawn.tool("screen").click()
     title = drawn.root.get_by_role("heading", name="A roofline")
     expect(title).to_be_visible()
     panel.next.click()

@@ -46,6 +46,8 @@ OPACITY = """(chart, [x, y]) => {
   return canvas.getContext('2d').getImageData((x - box.x) * scale, (y - box.y) * scale, 1, 1).data[3];
 }"""
 # By rate: attained FLOP/s of each kernel.
+# Of at most a hundred dots each hides nine tenths of what is below it.
+PLAIN = 230
 MATMUL, NORM, GELU = (400.0, 8e13), (0.5, 1.25e11), (150.0, 5e13)
 
 
@@ -149,14 +151,14 @@ def test_a_click_on_a_row_isolates_its_point(notebook: OpenNotebook) -> None:
     def opacity(at: tuple[float, float]) -> int:
         return int(drawn.chart.evaluate(OPACITY, list(at)))
 
-    assert opacity(matmul) == opacity(gelu) == 255
+    assert opacity(matmul) == opacity(gelu) == PLAIN
     row(drawn, "<i>gelu</i>").click()
     drawn.eventually(lambda: book.python("list(w.selected)") == [2])
     drawn.eventually(lambda: opacity(matmul) < 100)
-    assert opacity(gelu) == 255
+    assert opacity(gelu) == PLAIN
     row(drawn, "<i>gelu</i>").click()
     drawn.eventually(lambda: book.python("list(w.selected)") == [])
-    drawn.eventually(lambda: opacity(matmul) == 255)
+    drawn.eventually(lambda: opacity(matmul) == PLAIN)
 
 
 def test_a_click_on_a_point_isolates_it(notebook: OpenNotebook) -> None:
@@ -166,7 +168,7 @@ def test_a_click_on_a_point_isolates_it(notebook: OpenNotebook) -> None:
     drawn.eventually(lambda: book.python("list(w.selected)") == [2])
     drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) < 100)
     drawn.page.mouse.click(*gelu)
-    drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) == 255)
+    drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) == PLAIN)
 
 
 def test_of_very_many_points_too_all_but_the_selected_fade(notebook: OpenNotebook) -> None:

@@ -11,7 +11,9 @@ import type { Scene } from "./scene.ts";
 
 /** The content of the menu. */
 export function AxesMenu({ store, scene }: { readonly store: Store; readonly scene: Scene }) {
-  const { axes } = store;
+  const {
+    view: { axes },
+  } = store;
   const chip = scene.focus?.chip;
   const pick = <K extends keyof Axes>(
     name: K,
@@ -22,17 +24,17 @@ export function AxesMenu({ store, scene }: { readonly store: Store; readonly sce
     <Select
       label={label}
       row={true}
-      lock={store.lockNote("view")}
+      lock={store.lesson.lockNote("view")}
       value={String(axes[name].value)}
       options={values.map((value): Option => [String(value), textOf(value)])}
       disabled={name === "rateUnit" && !chip?.clock ? "FLOP/cycle" : undefined}
       choose={(text) => {
         const chosen = values.find((value) => String(value) === text);
-        if (chosen !== undefined) store.setAxis(name, chosen);
+        if (chosen !== undefined) store.view.setAxis(name, chosen);
       }}
     />
   );
-  if (store.view.value === "time") {
+  if (store.view.plane.value === "time") {
     return pick("timeScale", words.times, ["log", "linear"], (scale) => words.scales[scale]);
   }
   const moved = axes.word.value > 0 ? words.word : "B";

@@ -29,7 +29,7 @@ interface LegendEntry {
 }
 
 /** Whether there is a legend. Without measured kernels the points have the colours of their chips. */
-export const hasLegend = ({ showsTotals, points }: Pick<Store, "showsTotals" | "points">) =>
+export const hasLegend = ({ rows: { showsTotals, points } }: Pick<Store, "rows">) =>
   !showsTotals.value && points.value.measured > 0;
 
 /** A legend: of a scale of numbers, or an entry for each text. */
@@ -44,15 +44,12 @@ export interface Legend {
 }
 
 /** Returns the legend of the points' colours. Undefined if all kernels have the same category. */
-export function legendOf(
-  store: Pick<Store, "kernels" | "colourBy" | "askedPrecision">,
-  theme: Theme,
-): Legend | undefined {
-  const kernels = store.kernels.value;
-  const colouring = colouringOf(kernels, store.colourBy.value);
+export function legendOf(store: Pick<Store, "rows" | "view" | "rates">, theme: Theme): Legend | undefined {
+  const kernels = store.rows.kernels.value;
+  const colouring = colouringOf(kernels, store.view.colourBy.value);
   const { unknown } = colouring;
   const isTitled = colouring.key !== "category";
-  const operation = commonOperation(kernels, store.askedPrecision.value);
+  const operation = commonOperation(kernels, store.rates.askedPrecision.value);
   const ticks = colouring.kind === "number" ? ticksOfScale(colouring, operation) : undefined;
   const values = colouring.kind === "number" ? [] : colouring.column.values;
   if (!ticks && values.length < 2 && !unknown) return;
@@ -89,27 +86,31 @@ interface Caption {
  * mark on several roofs: `pointedChip` is the chip of the hovered mark.
  */
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
-  const row = store.described.value;
-  const roofs = store.shownRoofs.value;
+  const row = store.rows.described.value;
+  const roofs = store.rates.shownRoofs.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
-  const roof = pointed ?? store.focusRoof.value ?? roofs[0];
+  const roof = pointed ?? store.rates.focusRoof.value ?? roofs[0];
   if (!roof) return { text: noRoof(store), formula: noRoof(store), note: "" };
   // The text of the what-if replaces the formula, so that nothing below moves.
   const text =
     row === undefined
-      ? sentenceOfRoof(roof, store.view.value, store.terms.value)
-      : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
-  const isMoved = row !== undefined && row in store.moves.value;
+      ? sentenceOfRoof(roof, store.view.plane.value, store.view.terms.value)
+      : withWhatIf(
+          store.rows.kernelWhatIfs.value,
+          row,
+          sentenceOf(store.rows.drawn.value, row, roof, row in store.rows.moves.value),
+        );
+  const isMoved = row !== undefined && row in store.rows.moves.value;
   const formula = isMoved
     ? text
     : row === undefined
-      ? outsideOf(store) || sentenceOfRidge(roof, store.view.value)
-      : formulaOf(store.drawn.value, row, roof);
+      ? outsideOf(store) || sentenceOfRidge(roof, store.view.plane.value)
+      : formulaOf(store.rows.drawn.value, row, roof);
   return { text: unbroken(text), formula: unbroken(formula), note: noteOf(store) };
 }
 
 function noteOf(store: Store): string {
-  const { notDrawn, home } = store.points.value;
+  const { notDrawn, home } = store.rows.points.value;
   const names = notDrawn > 0 ? namesOf(store, (row) => (home[row] ?? -1) < 0) : [];
   return [notDrawn > 0 ? strings.notDrawn(notDrawn, names) : "", outsideOf(store)].filter(Boolean).join(" ");
 }
@@ -125,7 +126,7 @@ function outsideOf(store: Store): string {
 const MAX_NAMED = 3;
 
 /** Returns the names of the first kernels of which a note speaks. */
-function namesOf({ drawn, drawnRows }: Store, has: (row: number) => boolean): string[] {
+function namesOf({ rows: { drawn, drawnRows } }: Store, has: (row: number) => boolean): string[] {
   const names: string[] = [];
   for (const row of drawnRows.value) {
     if (has(row) && !isTotal(drawn.value, row)) names.push(shortNameOf(drawn.value, row));
@@ -135,7 +136,11 @@ function namesOf({ drawn, drawnRows }: Store, has: (row: number) => boolean): st
 }
 
 /** Returns the rows of the kernels that the range of the chips leaves out. A zoom is the user's own choice. */
-function outsideFrame({ axes, view, zoom, shownRoofs, points, drawn }: Store): ReadonlySet<number> {
+function outsideFrame({
+  view: { axes, plane: view, zoom },
+  rates: { shownRoofs },
+  rows: { points, drawn },
+}: Store): ReadonlySet<number> {
   const rows = new Set<number>();
   const isFrame = axes.frame.value === "chip" && view.value === "roofline" && zoom.value === null;
   const frame = isFrame ? chipFrame(shownRoofs.value) : undefined;
@@ -152,10 +157,10 @@ function outsideFrame({ axes, view, zoom, shownRoofs, points, drawn }: Store): R
  * memory.
  */
 function noRoof(store: Store): string {
-  if (store.chips.value.length === 0) return store.drawn.value.n > 0 ? strings.noChips : openWords.invite;
-  const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
+  if (store.rates.chips.value.length === 0) return store.rows.drawn.value.n > 0 ? strings.noChips : openWords.invite;
+  const shown = store.rates.chips.value.filter(({ id }) => store.rates.shown.value.includes(id));
   const reasons = shown.flatMap((chip) => {
-    const missing = store.lacking.value.get(chip.id);
+    const missing = store.rates.lacking.value.get(chip.id);
     return missing ? [reasonOf(chip, missing)] : [];
   });
   return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;

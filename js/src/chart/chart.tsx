@@ -37,7 +37,7 @@ interface ChartProps extends PlaneProps {
 export function Chart({ store, size, theme, points, below, pointedChip, tools }: ChartProps) {
   const data = useMemo(() => rooflineData(store, points), [store, points]);
   const last = useRef<Scene>(undefined);
-  const share = useGlide(store.trails.value?.merges);
+  const share = useGlide(store.workload.trails.value?.merges);
   const gesture = useGesture<ChartDrag>();
   const before = { scene: last.current, axes: gesture.drag?.axes };
   const hover = useRoofHover(size.width);
@@ -47,7 +47,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   const kernelDrag = useKernelDrag(store, scene, ghosts, gesture);
   const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
   const { index } = pointing;
-  const isMoving = store.isInDrag() || pointing.navigation.isMoving;
+  const isMoving = store.view.isInDrag() || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
   });
@@ -61,10 +61,10 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   const handles = useRef<VNode>(undefined);
   const handled = {
     ...scene,
-    isPeakLocked: store.isLocked("peak_flops"),
-    isBandwidthLocked: store.isLocked("bandwidth"),
+    isPeakLocked: store.lesson.isLocked("peak_flops"),
+    isBandwidthLocked: store.lesson.isLocked("bandwidth"),
   };
-  if (!handles.current || !store.isInDrag() || gesture.drag) {
+  if (!handles.current || !store.view.isInDrag() || gesture.drag) {
     handles.current = (
       <Clip box={frameOf(scales)}>
         <RoofHandles {...handled} onHover={hover.hover} />
@@ -73,7 +73,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   }
   const roof = index < 0 ? undefined : (roofs[points.value.roof[index] as number] ?? focus ?? roofs[0]);
 
-  const dragged = store.kernelDrag.value;
+  const dragged = store.rows.kernelDrag.value;
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const gap = marks.gaps.find((one) => one.row === row);
@@ -91,10 +91,10 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     toRoof: gap && gapBox(gap),
   };
   const card =
-    roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.kernelWhatIfs.value, row) }) : undefined;
+    roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.rows.kernelWhatIfs.value, row) }) : undefined;
   const { boxes } = marks;
   const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
-  const rulers = store.rulers.value && (
+  const rulers = store.view.rulers.value && (
     <Rulers
       scene={scene}
       names={labels}
@@ -109,11 +109,11 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
       store={store}
       scene={scene}
       tools={tools}
-      label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
+      label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.rows.totals.value.kernels)}
       pointing={pointing}
       looks={marks.looks}
       isMoving={isMoving}
-      labels={withoutParts(labels, store.mergePreview.value)}
+      labels={withoutParts(labels, store.workload.preview.value)}
       under={
         <>
           {layersUnder(scene, marks)}
@@ -126,7 +126,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
         <>
           {handles.current}
           {layersOver(scene, marks, labels, dragged?.row, rulers)}
-          <MergePreviewMarks scene={scene} preview={store.mergePreview.value} />
+          <MergePreviewMarks scene={scene} preview={store.workload.preview.value} />
         </>
       }
     >

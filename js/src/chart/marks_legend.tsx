@@ -20,7 +20,7 @@ const [X, Y] = [16, 10];
 const SHAPE_RADIUS_PX = 5;
 
 export function MarksLegend({ store, scene }: { readonly store: Store; readonly scene: Scene }) {
-  const isTime = store.view.value === "time";
+  const isTime = store.view.plane.value === "time";
   return (
     <>
       <strong>{words.title}</strong>
@@ -89,19 +89,19 @@ function lineSwatches(store: Store, scene: Scene): Swatch[] {
   const arrow = <path d={`M${X},19V3m-4,5l4,-5l4,5`} />;
   const styles = new Set(subRoofs.map(({ style }) => style));
   const isMeasuredHere = points.measured > 0;
-  const hasTrails = (store.trails.value?.list.length ?? 0) > 0;
+  const hasTrails = (store.workload.trails.value?.list.length ?? 0) > 0;
   const all: readonly (readonly [boolean, ...Swatch])[] = [
     [focus !== undefined, "roof", <path key="roof" d="M2,18L14,6H30" stroke-width={2.5} />, words.roof],
-    [focus !== undefined, "ceilings", line("4 3"), words.ceilings(store.terms.value)],
+    [focus !== undefined, "ceilings", line("4 3"), words.ceilings(store.view.terms.value)],
     [roofs.some(changed), "sheet", line("4 3"), words.sheet],
     [styles.has("measured"), "measured", <path key="dots" d={`M2,${Y}H30`} {...STYLES.measured} />, words.measured],
     [styles.has("ceiling"), "ceiling", line(STYLES.ceiling["stroke-dasharray"]), words.ceiling],
     [styles.has("communication"), "link", line(STYLES.communication["stroke-dasharray"]), words.link],
     [shownSnapshots(store).length > 0, "snapshot", line("2 3", 1), words.snapshot],
     [isMeasuredHere && focus !== undefined, "gap", arrow, words.gap],
-    [store.moved.value !== undefined, "moved", <path key="m" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.moved],
+    [store.rows.moved.value !== undefined, "moved", <path key="m" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.moved],
     [hasTrails, "trail", <path key="t" d={`M4,${Y}Q14,18 27,${Y}m-6,-3l6,3l-5,5`} />, words.trail],
-    [store.runs.value !== undefined, "runs", <path key="r" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.runs],
+    [store.rows.runs.value !== undefined, "runs", <path key="r" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.runs],
     [scales.strip !== undefined, "strip", <path key="strip" d="M9,2V18M23,2V18" />, words.strip],
   ];
   return all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
@@ -112,7 +112,7 @@ const timeSwatches = (): Swatch[] => [
   ["isochrone", <path key="i" d="M6,4H20V18" />, words.isochrone],
 ];
 
-function roofGestures({ isLocked, terms }: Store): Swatch[] {
+function roofGestures({ lesson: { isLocked }, view: { terms } }: Store): Swatch[] {
   const [peak, bandwidth] = [!isLocked("peak_flops"), !isLocked("bandwidth")];
   const all: readonly (readonly [boolean, ...Swatch])[] = [
     [peak, "peak", <path key="p" d={`M2,${Y}H30M13,6l3,-4l3,4M13,14l3,4l3,-4`} />, words.drag.peak],
@@ -135,7 +135,7 @@ function roofGestures({ isLocked, terms }: Store): Swatch[] {
   return all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
 }
 
-const planeGestures = ({ isLocked }: Store, isTime: boolean, { points }: Scene): Swatch[] => [
+const planeGestures = ({ lesson: { isLocked } }: Store, isTime: boolean, { points }: Scene): Swatch[] => [
   ...(isTime || points.n === 0 || isLocked("moves")
     ? []
     : [

@@ -73,14 +73,14 @@ export function pictureOf(
   pointedChip?: string,
   words = "",
 ): Picture {
-  const title = store.title.value;
+  const title = store.view.title.value;
   const under = caption(store, width, theme, pointedChip);
   const said = words || inWords(store) || under.text;
   const top = EDGE_PX + (title ? LINE_PX + EDGE_PX / 2 : 0);
   const size = { width, height: heightOf(Math.ceil(top + under.height)) };
   const bottom = top + size.height;
   const height = Math.ceil(bottom + under.height);
-  const draw = store.view.value === "time" ? timeDrawing : rooflineDrawing;
+  const draw = store.view.plane.value === "time" ? timeDrawing : rooflineDrawing;
   const { scene, looks, labels, under: below, over } = draw(store, size, theme);
   const svg = svgText(
     <svg
@@ -103,7 +103,7 @@ export function pictureOf(
         <g data-layer="points">
           <PointShapes scene={scene} looks={looks} />
         </g>
-        <Rings scene={scene} pointed={scene.points.home[store.pointed.value ?? -1] ?? -1} />
+        <Rings scene={scene} pointed={scene.points.home[store.rows.pointed.value ?? -1] ?? -1} />
         {over}
         <Labels labels={labels} scene={scene} />
       </svg>
@@ -133,9 +133,9 @@ export function pictureOf(
 
 /** Returns the alternative text of the chart: its title, and the headline with the line that explains it. */
 function inWords(store: Store): string {
-  const verdict = store.pictureHeadline.value;
+  const verdict = store.rows.pictureHeadline.value;
   const told = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
-  return [store.title.value, told].filter(Boolean).join(": ");
+  return [store.view.title.value, told].filter(Boolean).join(": ");
 }
 
 const textLooks = ({ text }: Theme) => ({ fill: text, "unicode-bidi": "isolate" });

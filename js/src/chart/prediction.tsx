@@ -33,7 +33,7 @@ function axisOf(question: Question | undefined): "x" | "y" | undefined {
 export function Prediction({ store, scene }: PredictionProps) {
   const question = store.lesson.question.value;
   const axis = axisOf(question);
-  if (!question || !axis || store.view.value !== "roofline") return null;
+  if (!question || !axis || store.view.plane.value !== "roofline") return null;
   if (store.lesson.isRevealed.value) return <Glide store={store} scene={scene} question={question} axis={axis} />;
   return <Marker key={question.key} store={store} scene={scene} question={question} axis={axis} />;
 }
@@ -50,14 +50,14 @@ function placeOf({ store, scene: { scales, focus }, question, axis }: MarkerProp
   return { x: known ? scales.x(known) : (scales.plot.left + scales.plot.right) / 2, y: scales.y(value) };
 }
 
-function rowOf({ kernels }: Store, name: string): number {
+function rowOf({ rows: { kernels } }: Store, name: string): number {
   const { name: names, n } = kernels.value;
   for (let row = 0; row < n; row++) if (textAt(names, row) === name) return row;
   return -1;
 }
 
 function intensityOf(store: Store, name: string): number | undefined {
-  const [table, row] = [store.kernels.value, rowOf(store, name)];
+  const [table, row] = [store.rows.kernels.value, rowOf(store, name)];
   const moved = [...table.bytes.values()][0]?.[row] ?? 0;
   const flops = [...table.flops.values()].reduce((total, column) => total + (column[row] || 0), 0);
   const ratio = flops / moved;
@@ -77,14 +77,14 @@ function Marker(props: MarkerProps) {
   const scale = scales[axis];
   const [low, high] = scale.domain as readonly [number, number];
   const gesture = useGesture();
-  const value = clamp(store.prediction.value ?? Math.sqrt(low * high), low, high);
+  const value = clamp(store.lesson.prediction.value ?? Math.sqrt(low * high), low, high);
   const { x, y } = placeOf(props, value);
   const put = (next: number) => {
-    store.prediction.value = clamp(next, low, high);
+    store.lesson.prediction.value = clamp(next, low, high);
   };
   function start(event: PointerEvent & { currentTarget: HTMLElement }) {
     if (event.button !== 0) return;
-    const before = store.prediction.peek();
+    const before = store.lesson.prediction.peek();
     const from = { pointer: axis === "x" ? event.clientX : event.clientY, place: axis === "x" ? x : y };
     const zoom = event.currentTarget.getBoundingClientRect().width / event.currentTarget.offsetWidth || 1;
     const move = (to: number) => put(scale.invert(from.place + (to - from.pointer) / zoom));
@@ -94,7 +94,7 @@ function Marker(props: MarkerProps) {
         move: (clientX, clientY) => move(axis === "x" ? clientX : clientY),
         end() {},
         cancel() {
-          store.prediction.value = before;
+          store.lesson.prediction.value = before;
         },
       },
       event,

@@ -33,27 +33,32 @@ export type RooflineMarks = ReturnType<typeof rooflineMarks>;
 /** Returns the values that only the roofline plane derives from the state. */
 export function rooflineData(store: Store, points: ReadonlySignal<Points>) {
   const on = (kernels: Parameters<typeof pointsOf>[0]) =>
-    pointsOf(kernels, store.shownRoofs.value, store.focusRoof.value);
+    pointsOf(kernels, store.rates.shownRoofs.value, store.rates.focusRoof.value);
   return {
     points,
-    heaviest: computed(() => heaviestRows(store.drawnRows.value, store.drawn.value)),
+    heaviest: computed(() => heaviestRows(store.rows.drawnRows.value, store.rows.drawn.value)),
     /** The points of the parts of merged kernels. */
-    parts: computed(() => store.trails.value && on(store.trails.value.parts)),
+    parts: computed(() => store.workload.trails.value && on(store.workload.trails.value.parts)),
     speedUps: computed((): SpeedUps => {
-      const [trails, roof] = [store.trails.value, store.focusRoof.value];
-      return trails && roof ? speedUpsOf(trails, store.kernels.value, roof) : new Map();
+      const [trails, roof] = [store.workload.trails.value, store.rates.focusRoof.value];
+      return trails && roof ? speedUpsOf(trails, store.rows.kernels.value, roof) : new Map();
     }),
     earlier: computed(() => {
-      const runs = store.runs.value;
-      return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
+      const runs = store.rows.runs.value;
+      return runs && earlierPoints(runs, points.value, store.rates.shownRoofs.value, store.rates.focusRoof.value);
     }),
     /** The points that a question hides. The axes have room for them, so that the marker reaches their places. */
     hidden: computed(() =>
-      store.hiddenRows.value.length === 0
+      store.rows.hidden.value.length === 0
         ? undefined
-        : pointsOf(store.drawn.value, store.shownRoofs.value, store.focusRoof.value, store.hiddenRows.value),
+        : pointsOf(
+            store.rows.drawn.value,
+            store.rates.shownRoofs.value,
+            store.rates.focusRoof.value,
+            store.rows.hidden.value,
+          ),
     ),
-    moved: computed(() => store.moved.value && on(store.moved.value.kernels)),
+    moved: computed(() => store.rows.moved.value && on(store.rows.moved.value.kernels)),
   };
 }
 
@@ -81,7 +86,12 @@ export function rooflineScene(
     ...{ ranked: rows, named: rows },
     emphasised: resting.selected.size > 0 ? resting.selected : emphasised(rows, [], () => new Set(rows)),
   };
-  const scene = glided(compared ? { ...resting, ...compared } : resting, store.trails.value, parts.value, share);
+  const scene = glided(
+    compared ? { ...resting, ...compared } : resting,
+    store.workload.trails.value,
+    parts.value,
+    share,
+  );
   return { scene, ghosts: ghostsOf(store, scene, moved.value) };
 }
 
@@ -98,13 +108,13 @@ export function rooflineMarks(
   const sources = [
     ghosts,
     share,
-    store.drawnRows.value,
-    store.trails.value,
+    store.rows.drawnRows.value,
+    store.workload.trails.value,
     parts.value,
     earlier.value,
     speedUps.value,
   ] as const;
-  const of = [...geometryOf(scene), ...sources, store.snapshots.value, store.showsTotals.value];
+  const of = [...geometryOf(scene), ...sources, store.view.snapshots.value, store.rows.showsTotals.value];
   const marks = knownMarks(scene.points, of, () => findMarks(store, scene, ...sources));
   return { ...marks, looks: hollowGhosts(pointColours(scene), ghosts) };
 }
@@ -118,7 +128,7 @@ function findMarks(
   ghosts: readonly Ghost[],
   share: number,
   rows: Int32Array,
-  trails: Store["trails"]["value"],
+  trails: Store["workload"]["trails"]["value"],
   parts: Points | undefined,
   earlier: RooflineData["earlier"]["value"],
   speedUps: SpeedUps,
@@ -234,11 +244,11 @@ function emptyPlane({ points, roofs, names }: Scene): readonly string[] {
 
 /** Draws the plane at rest. */
 export function rooflineDrawing(store: Store, size: Size, theme: Theme): Drawing {
-  const data = rooflineData(store, store.points);
+  const data = rooflineData(store, store.rows.points);
   const { scene, ghosts } = rooflineScene(store, data, size, theme);
   const marks = rooflineMarks(store, data, scene, ghosts);
   const labels = placedLabels(scene, marks);
-  const pointed = scene.points.home[store.pointed.value ?? -1] ?? -1;
+  const pointed = scene.points.home[store.rows.pointed.value ?? -1] ?? -1;
   const { ruler } = rulerBeside(store, scene, labels, pointed, [], marks.boxes);
   const rulers = <Rulers scene={scene} names={labels} arrows={marks.boxes} ruler={ruler} />;
   return {

@@ -29,23 +29,23 @@ export function sceneOf(
   parts?: Points,
   isRoofHovered = false,
 ): Scene {
-  const roofs = store.shownRoofs.value;
-  const focus = roofs.find((roof) => roof === store.focusRoof.value);
-  const names = shortNames(store.chips.value);
-  const drawn = store.subRoofs.value;
-  const kernels = store.drawn.value;
+  const roofs = store.rates.shownRoofs.value;
+  const focus = roofs.find((roof) => roof === store.rates.focusRoof.value);
+  const names = shortNames(store.rates.chips.value);
+  const drawn = store.rates.subRoofs.value;
+  const kernels = store.rows.drawn.value;
   const subRoofs = focus
     ? linesOf(drawn, [kernels, focus], () => [...drawn, ...flatsOf(kernels, focus, drawn)])
     : NOTHING;
   const units = unitsIn(store, focus);
   // During a drag the axes never shrink. If the axes shrank, the roof would move away from the pointer.
-  const before = last?.scales.width === size.width && store.isInDrag() ? last.scales : undefined;
-  const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
-  const isChipFrame = store.axes.frame.value === "chip";
+  const before = last?.scales.width === size.width && store.view.isInDrag() ? last.scales : undefined;
+  const ghosts = store.view.snapshots.value.filter(({ hidden }) => !hidden);
+  const isChipFrame = store.view.axes.frame.value === "chip";
   const whole = scalesOf(
     ...[size, roofs, all, focus, stripTicksWidth(units, focus), parts, before?.whole ?? before, ghosts, isChipFrame],
   );
-  const next = zoomed(whole, store.zoom.value);
+  const next = zoomed(whole, store.view.zoom.value);
   const scales = axes ?? stableScales(last?.scales, next);
   const points = fittedPoints(all, scales);
   return {
@@ -54,17 +54,17 @@ export function sceneOf(
     at: project(points, scales),
     roofs,
     focus,
-    levels: focus && focus.levels.length > 1 ? store.shownLevels.value : NOTHING,
+    levels: focus && focus.levels.length > 1 ? store.rates.shownLevels.value : NOTHING,
     subRoofs,
     colours: roofColours(store, theme),
     names,
     scales,
     units,
     theme,
-    colouring: store.colouring.value,
+    colouring: store.rows.colouring.value,
     isRoofHovered,
     isPatterned: isPatternedIn(store, theme),
-    gaps: store.gaps.value,
+    gaps: store.view.gaps.value,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
   };

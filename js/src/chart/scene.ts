@@ -86,12 +86,15 @@ export function fittedPoints(points: Points, { plot }: Scales): Points {
 export const hasChipsAlone = ({ points }: Pick<Scene, "points">) => points.measured === 0;
 
 /** Whether points have shapes and patterns: the user asks for them here, or for more contrast everywhere. */
-export const isPatternedIn = ({ patterns }: Store, theme: Theme) => theme.isPatterned || patterns.value;
+export const isPatternedIn = ({ view: { patterns } }: Store, theme: Theme) => theme.isPatterned || patterns.value;
 
 const roofHues = memoize<ReadonlyMap<string, string>>();
 
 /** Returns the colour of the roof, the pill and the slider of each chip. */
-export function roofColours({ chips, shown, focusRoof, points }: Store, theme: Theme): ReadonlyMap<string, string> {
+export function roofColours(
+  { rates: { chips, shown, focusRoof }, rows: { points } }: Store,
+  theme: Theme,
+): ReadonlyMap<string, string> {
   const all = chips.value;
   const focus = focusRoof.value?.chip.id;
   return hasChipsAlone({ points: points.value })
@@ -132,9 +135,9 @@ export function namedIn(
   heaviest: readonly number[],
   last: Scene | undefined,
 ): Pick<Scene, "named" | "ranked" | "above"> {
-  if (last && store.isInDrag()) return { named: last.named, ranked: last.ranked, above: last.above };
+  if (last && store.view.isInDrag()) return { named: last.named, ranked: last.ranked, above: last.above };
   const above = aboves(points.aboveRoof, [points.row, points.n], () => rowsAbove(points));
-  return { named: heaviest, ranked: store.ranking.value.rows, above };
+  return { named: heaviest, ranked: store.rows.ranking.value.rows, above };
 }
 
 function rowsAbove({ aboveRoof, row, n }: Points): number[] {
@@ -146,7 +149,17 @@ function rowsAbove({ aboveRoof, row, n }: Points): number[] {
 }
 
 /** Returns the units of the axes. If the focus chip's clock rate is known, rates can be per cycle of this chip. */
-export function unitsIn({ axes, terms: { value: terms }, drawn, shownRoofs }: Store, focus: Roof | undefined): Units {
+export function unitsIn(
+  {
+    view: {
+      axes,
+      terms: { value: terms },
+    },
+    rows: { drawn },
+    rates: { shownRoofs },
+  }: Store,
+  focus: Roof | undefined,
+): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
   const clock = focus?.chip.clock ?? null;
@@ -160,7 +173,7 @@ const [sets, marks] = [memoize<ReadonlySet<number>>(), memoize<readonly number[]
 
 /** The hovered and selected rows. */
 export function selectionOf(store: Store): Pick<Scene, "marked" | "selected" | "emphasised"> {
-  const [pointed, rows] = [store.pointed.value, store.selected.value];
+  const [pointed, rows] = [store.rows.pointed.value, store.rows.selected.value];
   const few = rows.length > MAX_MARKED_KERNELS ? [] : rows;
   const marked = marks(rows, [pointed], () => [...new Set(pointed === null ? few : [pointed, ...few])]);
   const selected = sets(rows, [], () => new Set(rows));

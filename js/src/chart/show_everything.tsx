@@ -21,8 +21,8 @@ interface Props {
 
 export function ShowEverything({ store, scene, outside, navigation }: Props) {
   const { scales, units } = scene;
-  const lock = store.lockNote("view");
-  const isZoomed = store.zoom.value !== null && !store.hiddenPanels.value.includes("tools");
+  const lock = store.lesson.lockNote("view");
+  const isZoomed = store.view.zoom.value !== null && !store.view.hiddenPanels.value.includes("tools");
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
   // Before the first zoom nothing is announced. When the chart shows the whole view again after a zoom, this is
   // announced.

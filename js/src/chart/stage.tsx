@@ -68,7 +68,7 @@ export function Stage({
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
   const { navigation } = pointing;
-  const hasTools = !store.hiddenPanels.value.includes("tools");
+  const hasTools = !store.view.hiddenPanels.value.includes("tools");
   function onKeyDown(event: KeyboardEvent) {
     if (event.key !== EXPLAIN_KEYS[0] || !hasTools) return pointing.handlers.onKeyDown(event);
     tools.open.value = "marks";
@@ -101,7 +101,7 @@ export function Stage({
           {under}
         </svg>
         <canvas ref={canvas} style={box} />
-        <svg class="roofwidget-labels" {...size} aria-hidden="true">
+        <svg {...size} aria-hidden="true">
           <Rings scene={scene} pointed={pointing.index} />
           {over}
           <Labels labels={labels} scene={scene} />

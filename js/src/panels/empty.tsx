@@ -6,7 +6,8 @@ import { Button } from "../ui/button.tsx";
 import { emptyWords as words } from "../words/words.ts";
 
 /** Whether there is nothing to draw. */
-export const isEmpty = ({ chips, kernels }: Store) => chips.value.length === 0 && kernels.value.n === 0;
+export const isEmpty = ({ rates: { chips }, rows: { kernels } }: Store) =>
+  chips.value.length === 0 && kernels.value.n === 0;
 
 interface EmptyProps {
   readonly store: Store;
@@ -15,8 +16,8 @@ interface EmptyProps {
 }
 
 export function Empty({ store, height }: EmptyProps) {
-  const now = store.opening.value;
-  const canOpen = store.openFiles.value !== "nothing";
+  const now = store.python.opening.value;
+  const canOpen = store.view.openFiles.value !== "nothing";
   const isRefused = now.step === "refused";
   return (
     <div class="roofwidget-empty" data-rw="empty" style={{ height: `${height}px` }}>
@@ -32,9 +33,9 @@ export function Empty({ store, height }: EmptyProps) {
           </p>
         )}
         <div class="roofwidget-row">
-          {canOpen && <FileButton open={store.openFile} label={isRefused ? words.another : words.open} />}
-          {canOpen && <Button onClick={store.openExample}>{words.example}</Button>}
-          {!store.hiddenPanels.value.includes("chips") && (
+          {canOpen && <FileButton open={store.python.openFile} label={isRefused ? words.another : words.open} />}
+          {canOpen && <Button onClick={store.python.openExample}>{words.example}</Button>}
+          {!store.view.hiddenPanels.value.includes("chips") && (
             <Button
               onClick={({ currentTarget }) =>
                 currentTarget.closest(".roofwidget")?.querySelector<HTMLElement>("[data-rw='add-chip']")?.click()

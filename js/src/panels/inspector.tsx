@@ -51,21 +51,25 @@ export type TabName = keyof typeof TABS;
 /** The tabs that show a result. With another tab alone, the inspector is closed at first. */
 const OPEN_AT_FIRST: readonly TabName[] = ["changes", "fusion", "workload", "projection"];
 const isResult = (store: Store, name: TabName) =>
-  OPEN_AT_FIRST.includes(name) || (name === "kernels" && store.kernels.value.totalTime > 0);
+  OPEN_AT_FIRST.includes(name) || (name === "kernels" && store.rows.kernels.value.totalTime > 0);
 
 const NAMES = Object.keys(TABS) as TabName[];
 const tabOf = (name: TabName): Tab => TABS[name];
 
 export const tabsOf = (store: Store): readonly TabName[] =>
-  NAMES.filter((name) => !store.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
+  NAMES.filter((name) => !store.view.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
 
-/** Returns the open tab. Undefined if the inspector is closed. */
+/**
+ * Returns the open tab. Undefined if the inspector is closed. In a presentation it is closed until a tab is chosen,
+ * because the chart needs the room.
+ */
 export function openTab(store: Store): TabName | undefined {
   const tabs = tabsOf(store);
-  const chosen = store.tab.value;
+  const chosen = store.view.tab.value;
   if (chosen === "closed") return;
   const kept = tabs.find((name) => name === chosen);
-  return kept ?? (tabs.some((name) => isResult(store, name)) ? tabs[0] : undefined);
+  const isOpen = !store.view.presentation.value && tabs.some((name) => isResult(store, name));
+  return kept ?? (isOpen ? tabs[0] : undefined);
 }
 
 interface InspectorProps {
@@ -91,13 +95,18 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (now < 0 || to === undefined || isModified(event)) return;
     const next = tabs[(to + tabs.length) % tabs.length] as TabName;
-    store.openTab(next);
+    store.view.openTab(next);
     list.current?.querySelector<HTMLElement>(`[data-tab='${next}']`)?.focus();
     used(event);
   }
+  function close() {
+    // The button goes.
+    list.current?.querySelector<HTMLElement>(`[data-tab='${open}']`)?.focus();
+    store.view.openTab("closed");
+  }
   const { Content, Aside } = open ? tabOf(open) : {};
   return (
-    <section class="roofwidget-inspector" data-rw="inspector" aria-label={words.title}>
+    <section class="roofwidget-inspector" data-rw="inspector">
       <div class="roofwidget-tabs">
         <div ref={list} role="tablist" aria-label={words.title} onKeyDown={onKeyDown}>
           {tabs.map((name) => (
@@ -112,7 +121,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
               aria-selected={name === open}
               aria-controls={name === open ? id : undefined}
               tabIndex={name === stop ? 0 : -1}
-              onClick={() => store.openTab(name)}
+              onClick={() => store.view.openTab(name)}
             >
               {words.names[name]}
               {tabOf(name).note && <span class="roofwidget-muted"> {tabOf(name).note?.(store)}</span>}
@@ -121,7 +130,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
         </div>
         {Aside && <Aside store={store} />}
         {open && (
-          <Button look="tool" title={words.close} aria-label={words.close} onClick={() => store.openTab("closed")}>
+          <Button look="tool" title={words.close} aria-label={words.close} onClick={close}>
             ×
           </Button>
         )}

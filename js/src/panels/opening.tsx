@@ -15,15 +15,15 @@ const PATIENCE_MS = 5000;
 
 /** What is asked and said while a file is opened. */
 export function OpeningSteps({ store }: { readonly store: Store }) {
-  const now = store.opening.value;
+  const now = store.python.opening.value;
   const isDone = now.step === "opened";
   useEffect(() => {
-    if (isDone) store.say(words.opened(now.name, now.kernels));
+    if (isDone) store.view.say(words.opened(now.name, now.kernels));
   }, [now]);
   if (now.step === "idle" || isDone) return null;
   return (
     <fieldset class="roofwidget-popover roofwidget-opening" aria-label={words.title}>
-      <Step store={store} now={now} dismiss={store.dismissOpening} />
+      <Step store={store} now={now} dismiss={store.python.dismissOpening} />
     </fieldset>
   );
 }
@@ -32,8 +32,8 @@ function Step({ store, now, dismiss }: { store: Store; now: State; dismiss(): vo
   if (now.step === "choosing") {
     return (
       <Row text={words.both(nameOf(now.given))} alert={false}>
-        <Button onClick={() => store.proceed(true)}>{words.compare}</Button>
-        <Button onClick={() => store.proceed(false)}>{words.replace}</Button>
+        <Button onClick={() => store.python.proceed(true)}>{words.compare}</Button>
+        <Button onClick={() => store.python.proceed(false)}>{words.replace}</Button>
         <Button onClick={dismiss}>{words.cancel}</Button>
       </Row>
     );
@@ -81,10 +81,10 @@ function Progress({ now, dismiss }: { now: State & { step: "sending" | "reading"
 /** The choice of a file, or of its path. */
 export function Choose({ store, close }: { readonly store: Store; close(): void }) {
   const path = useSignal("");
-  const hasPath = store.openFiles.value === "folder";
+  const hasPath = store.view.openFiles.value === "folder";
   function open(given: Given) {
     close();
-    store.openFile(given);
+    store.python.openFile(given);
   }
   function openPath() {
     if (path.value.trim()) open(path.value.trim());
@@ -127,7 +127,7 @@ const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files
 /** Opens a file that is dropped on the children. */
 export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.IntrinsicElements["div"]) {
   const isOver = useSignal(false);
-  const canOpen = () => store.openFiles.value !== "nothing";
+  const canOpen = () => store.view.openFiles.value !== "nothing";
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button "Open…" does the same for the keyboard
     <div
@@ -148,7 +148,7 @@ export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.
           onDrop={(event) => {
             event.preventDefault();
             isOver.value = false;
-            store.openFile([...(event.dataTransfer?.files ?? [])]);
+            store.python.openFile([...(event.dataTransfer?.files ?? [])]);
           }}
         >
           {words.drop}

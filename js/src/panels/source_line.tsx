@@ -16,9 +16,9 @@ import { sourceWords as words } from "../words/words.ts";
 const REMARKS_PX = 420;
 
 export function SourceLine({ store }: { store: Store }) {
-  const kernels = store.kernels.value;
-  const runs = store.runs.value;
-  const graph = store.workload.value?.graph;
+  const kernels = store.rows.kernels.value;
+  const runs = store.rows.runs.value;
+  const graph = store.workload.graph.value?.graph;
   if (kernels.n === 0) return null;
   return (
     <div class="roofwidget-source" data-rw="source">
@@ -37,10 +37,10 @@ export function SourceLine({ store }: { store: Store }) {
       {!graph && <span>{countOf(store)}</span>}
       {!graph && kernels.warnings.length > 0 && <span class="roofwidget-remark">{kernels.warnings[0]}</span>}
       {!graph && <Remarks kernels={kernels} />}
-      {runs && store.openFiles.value !== "nothing" && (
+      {runs && store.view.openFiles.value !== "nothing" && (
         <>
-          <Link act={store.swapRuns}>{words.swap}</Link>
-          <Link act={store.stopComparing}>{words.stop}</Link>
+          <Link act={store.python.swapRuns}>{words.swap}</Link>
+          <Link act={store.python.stopComparing}>{words.stop}</Link>
         </>
       )}
     </div>
@@ -55,7 +55,7 @@ const Link = ({ act, children }: { act: () => void; children: ComponentChildren 
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 
-function countOf({ kernels, focusRoof }: Store): string {
+function countOf({ rows: { kernels }, rates: { focusRoof } }: Store): string {
   const { chip, source, n } = kernels.value;
   const roof = focusRoof.value;
   const isIdle = idleRows(kernels.value);

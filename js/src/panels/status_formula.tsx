@@ -13,14 +13,16 @@ interface StatusFormulaProps {
 
 /** Shows the formula of the roof. A screen reader gets the whole sentence about the kernel or the roof. */
 export function StatusFormula({ store, pointedChip }: StatusFormulaProps) {
-  const row = store.described.value;
+  const row = store.rows.described.value;
   const { text, formula, note } = captionOf(store, pointedChip);
   const colour =
-    row === undefined ? undefined : colourRow(store.drawn.value, row, store.colourBy.value, store.askedPrecision.value);
+    row === undefined
+      ? undefined
+      : colourRow(store.rows.drawn.value, row, store.view.colourBy.value, store.rates.askedPrecision.value);
   return (
     <LiveText
       class="roofwidget-formula"
-      dragging={store.isInDrag()}
+      dragging={store.view.isInDrag()}
       shown={formula}
       text={text}
       more={row === undefined ? note : `${colour ? `${colour.join(": ")}. ` : ""}${roofsAbove(store, row)}`}

@@ -11,8 +11,8 @@ interface StatusProps {
 }
 
 export function StatusRow({ store, pointedChip }: StatusProps) {
-  const connection = store.connection.value;
-  const { text: said, isFault } = store.status.value;
+  const connection = store.python.connection.value;
+  const { text: said, isFault } = store.view.status.value;
   return (
     <div class="roofwidget-status" data-rw="status" data-said={said !== ""}>
       <p class={isFault ? "roofwidget-fault" : undefined} role="status">
@@ -21,7 +21,7 @@ export function StatusRow({ store, pointedChip }: StatusProps) {
       <p class="roofwidget-connection" role="status">
         {connection === "answering" ? null : words[connection]}
       </p>
-      {!store.hiddenPanels.value.includes("sentence") && <StatusFormula store={store} pointedChip={pointedChip} />}
+      {!store.view.hiddenPanels.value.includes("sentence") && <StatusFormula store={store} pointedChip={pointedChip} />}
     </div>
   );
 }

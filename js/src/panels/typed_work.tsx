@@ -16,7 +16,7 @@ type Amount = (typeof AMOUNTS)[number];
 const DIGITS = 9;
 
 /** Returns the selected kernel and which of its amounts are unknown, if it is the only selected one. */
-function openRow({ selected, isHidden, givenKernels, lockNote }: Store) {
+function openRow({ rows: { selected, isHidden, given: givenKernels }, lesson: { lockNote } }: Store) {
   const [row, ...others] = selected.value;
   if (row === undefined || others.length > 0 || isHidden(row) || lockNote("moves")) return;
   const open = unknownWork(givenKernels.value, row);
@@ -43,20 +43,24 @@ interface BoxesProps extends TypedWorkProps {
 }
 
 function Boxes({ store, row, open, isAsked }: BoxesProps) {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const count = kernels.count[row] as number;
-  const typed = store.typedWork.value[row] ?? {};
+  const typed = store.rows.typedWork.value[row] ?? {};
   const boxes = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isAsked.value) boxes.current?.querySelector("input")?.focus();
     isAsked.value = false;
   }, []);
   function set(amount: Amount, value: number | undefined) {
-    const { [amount]: _, ...rest } = store.typedWork.value[row] ?? {};
-    store.setTypedWork(row, value === undefined ? rest : { ...rest, [amount]: value });
+    const { [amount]: _, ...rest } = store.rows.typedWork.value[row] ?? {};
+    store.rows.setTypedWork(row, value === undefined ? rest : { ...rest, [amount]: value });
   }
   const amounts = AMOUNTS.filter((amount) => open[amount]);
-  const operation = operationOf(kernels, row, (store.focusRoof.value ?? store.shownRoofs.value[0])?.precision ?? "");
+  const operation = operationOf(
+    kernels,
+    row,
+    (store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0])?.precision ?? "",
+  );
   const unitOf = (amount: Amount) => (amount === "flops" ? operation : "B");
   const totals = amounts.flatMap((amount) => {
     const value = typed[amount];

@@ -14,7 +14,7 @@ interface VerdictProps {
 }
 
 export function VerdictHeading({ store, brief }: VerdictProps) {
-  const verdict = store.headline.value;
+  const verdict = store.rows.headline.value;
   const text = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
   const spoken = useSignal("");
   const last = useRef(text);

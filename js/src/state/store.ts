@@ -34,6 +34,26 @@ import { createViewing } from "./view.ts";
 
 export type Store = ReturnType<typeof createStore>;
 
+/** Returns the named members of an object. */
+function pick<T, K extends keyof T>(all: T, ...names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<T, K>;
+}
+
+/** Returns the store for panels: while something is dragged, its signals change a few times a second. */
+export function pacedStore(store: Store): Store {
+  const { chips, focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, possibleCeilings, ...others } =
+    store.throttled;
+  const { drawn, points } = others;
+  return {
+    ...store,
+    rates: {
+      ...store.rates,
+      ...{ chips, focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, possibleCeilings },
+    },
+    rows: { ...store.rows, drawn, points },
+  };
+}
+
 export function createStore(model: Model, abort: AbortSignal) {
   const history = createHistory();
   const status = createStatus();
@@ -227,105 +247,147 @@ export function createStore(model: Model, abort: AbortSignal) {
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: showStep }, abort);
 
+  const saving = createSaving(model, requests);
+  const merging = createMergePreview();
   return {
-    ...signals,
-    ...derived,
-    ...status,
-    ...createSaving(model, requests),
-    headline: told(derived.headline),
-    pictureHeadline: told(derived.pictureHeadline),
-    ...workload.state,
-    ...createMergePreview(),
-    kernels,
-    /** The kernels as Python sent them, without the work that was typed for them. */
-    givenKernels: given,
-    trails,
-    isLocked,
-    lockNote,
-    ...guard("partition", {
-      setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
-    }),
-    ...guard("dims", { setDim, dragDim }),
-    ...guard("phase", {
-      setPhase(name: string) {
-        // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the old
-        // phase must be sent before the new phase.
-        sync.send();
-        sync.separate();
-        regroup(() => workload.actions.setPhase(name));
-      },
-      setConvention,
-      setDtype,
-    }),
-    undo: () => stepThrough(true),
-    redo: () => stepThrough(false),
-    canUndo: history.canUndo,
-    canRedo: history.canRedo,
-    pointed: selection.pointed,
-    /** The row of `drawn` that the sentence describes: hovered or selected, and not hidden by a question. */
-    described: computed(() => {
-      const row = selection.pointed.value ?? signals.selected.value[0];
-      return row === undefined || derived.isHidden(row) ? undefined : row;
-    }),
-    ...selection.actions,
-    ...viewing.state,
-    ...guard("view", {
-      ...zooming,
-      setView(next: View) {
-        selection.actions.hover(null);
-        setView(next);
-      },
-    }),
-    setRulers,
-    setPresentation,
-    openTab,
-    openTable,
-    dragging,
-    isInDrag,
-    isHeld: sync.isHeld,
-    connection,
-    waitingSince: sync.waitingSince,
-    disconnect: sync.disconnect,
-    catalogue: catalogue.catalogue,
-    loadCatalogue: catalogue.load,
-    ...opening.state,
-    ...opening.actions,
-    ...guard("chips", { addChip, addChips, removeChip, focus, toggle }),
-    ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
-    ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
-    peaksInUse: rates.peaksInUse,
-    ...rates.actions,
-    ...whatIfs.state,
-    ...guard("moves", whatIfs.actions),
-    ...snapshots,
-    ...guard("filters", { ...filters, setOnly, clearFilters }),
-    setColumns,
-    setColourBy,
-    setAtRoof,
-    lesson,
-    prediction: lesson.prediction,
-    showStep,
-    giveAnswer,
-    /** Whether the browser refuses to keep the answers of an exported page; undefined elsewhere. */
-    isStorageRefused,
-    /** Takes all answers back. */
-    forgetAnswers: () => sync.set({ answers: {} }),
-    /** Returns what the chart itself answers now to the question of the step. */
-    answerNow: () => {
-      const asked = lesson.question.value;
-      return asked && answerOnChart(asked, focusRoof, workload.state.workload);
+    /** The chips and their rates: which are shown, how kernels are judged, and what-ifs of rates. */
+    rates: {
+      ...pick(signals, "chips", "shown", "focusChip", "precision", "memory", "exposedRoofs", "exposedComm"),
+      ...pick(signals, "launchOverhead", "ceilings", "allLevels", "whatIf", "ranges", "snap", "addedChips"),
+      ...pick(derived, "commonPrecision", "roofs", "lacking", "shownRoofs", "focusRoof", "askedPrecision"),
+      ...pick(derived, "restedRoof", "possibleCeilings", "subRoofs", "shownLevels", "unknownLevels"),
+      catalogue: catalogue.catalogue,
+      loadCatalogue: catalogue.load,
+      ...guard("chips", { addChip, addChips, removeChip, focus, toggle }),
+      ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
+      ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
+      peaksInUse: rates.peaksInUse,
+      ...rates.actions,
+      setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
+        sync.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
+      dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
+      toggleCeiling,
+      setCeilings: sync.setter("ceilings"),
+      setAllLevels: sync.setter("allLevels"),
     },
-    /** Judges an answer to the question of the step. */
-    verdict: (given: Attempt) => {
-      const asked = lesson.question.value;
-      return asked && verdictOf(asked, given, workload.state.workload.value);
+    /** The graph: its phase, its partition and its sizes. */
+    workload: {
+      ...pick(signals, "graphs", "phase", "partition", "dims", "convention", "dtype"),
+      graph: workload.state.workload,
+      phases: workload.state.phases,
+      trails,
+      preview: merging.mergePreview,
+      best: merging.bestPartition,
+      setFusion: derived.setFusion,
+      ...guard("partition", {
+        setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
+      }),
+      ...guard("dims", { setDim, dragDim }),
+      ...guard("phase", {
+        setPhase(name: string) {
+          // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the
+          // old phase must be sent before the new phase.
+          sync.send();
+          sync.separate();
+          regroup(() => workload.actions.setPhase(name));
+        },
+        setConvention,
+        setDtype,
+      }),
     },
-    ...guard("filters", { dragTimeShare: () => sync.dragOf("timeShare") }),
-    setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
-      sync.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
-    dragExposedRoofs: () => sync.dragOf("exposedRoofs"),
-    toggleCeiling,
-    setCeilings: sync.setter("ceilings"),
-    setAllLevels: sync.setter("allLevels"),
+    /** The kernels: which pass the filters, which are selected, moved, or have typed work, and what they show. */
+    rows: {
+      kernels,
+      /** The kernels as Python sent them, without the work that was typed for them. */
+      given,
+      ...pick(signals, "baseline", "selected", "hovered", "atRoof", "moves", "typedWork"),
+      ...pick(derived, "runs", "earlierRows", "drawn", "drawnRows", "longestFirst", "points", "ranking", "totals"),
+      ...pick(derived, "isHidden", "boundBy", "byCategory", "timeOrder", "isFiltered", "showsTotals", "colouring"),
+      passing: derived.rows,
+      hidden: derived.hiddenRows,
+      only: derived.onlyRows,
+      headline: told(derived.headline),
+      pictureHeadline: told(derived.pictureHeadline),
+      pointed: selection.pointed,
+      /** The row of `drawn` that the status row describes: hovered or selected, and not hidden by a question. */
+      described: computed(() => {
+        const row = selection.pointed.value ?? signals.selected.value[0];
+        return row === undefined || derived.isHidden(row) ? undefined : row;
+      }),
+      ...selection.actions,
+      setAtRoof,
+      ...whatIfs.state,
+      ...guard("moves", whatIfs.actions),
+      ...guard("filters", { setOnly }),
+    },
+    /** How the chart is seen: its plane, zoom, units, filters, snapshots, and what is open beside it. */
+    view: {
+      ...pick(signals, "title", "openFiles", "terms", "hiddenPanels", "zoom", "timeScale", "frame", "rateUnit", "word"),
+      ...pick(signals, "xAxis", "tickBase", "presentation", "rulers", "search", "categories", "bounds", "precisions"),
+      ...pick(signals, "timeShare", "top", "infeed", "scope", "sortBy", "columns", "colourBy", "snapshots"),
+      plane: signals.view,
+      ...viewing.state,
+      ...guard("view", {
+        ...zooming,
+        setPlane(next: View) {
+          selection.actions.hover(null);
+          setView(next);
+        },
+      }),
+      setRulers,
+      setPresentation,
+      openTab,
+      openTable,
+      ...guard("filters", { ...filters, clearFilters, dragTimeShare: () => sync.dragOf("timeShare") }),
+      setColumns,
+      setColourBy,
+      ...snapshots,
+      dragging,
+      isInDrag,
+      isHeld: sync.isHeld,
+      ...status,
+    },
+    /** The lesson: what it locks, its story, and the answers. */
+    lesson: {
+      ...pick(signals, "story", "locks", "step", "answers"),
+      ...lesson,
+      isLocked,
+      lockNote,
+      showStep,
+      giveAnswer,
+      /** Whether the browser refuses to keep the answers of an exported page; undefined elsewhere. */
+      isStorageRefused,
+      /** Takes all answers back. */
+      forgetAnswers: () => sync.set({ answers: {} }),
+      /** Returns what the chart itself answers now to the question of the step. */
+      answerNow: () => {
+        const asked = lesson.question.value;
+        return asked && answerOnChart(asked, focusRoof, workload.state.workload);
+      },
+      /** Judges an answer to the question of the step. */
+      judge: (given: Attempt) => {
+        const asked = lesson.question.value;
+        return asked && verdictOf(asked, given, workload.state.workload.value);
+      },
+    },
+    history: {
+      undo: () => stepThrough(true),
+      redo: () => stepThrough(false),
+      canUndo: history.canUndo,
+      canRedo: history.canRedo,
+    },
+    /** Python: whether it answers, and what it is asked for. */
+    python: {
+      connection,
+      waitingSince: sync.waitingSince,
+      disconnect: sync.disconnect,
+      canAsk: saving.canAskPython,
+      figureText: saving.figureText,
+      fileText: saving.fileText,
+      ...opening.state,
+      ...opening.actions,
+    },
+    /** Signals that change a few times a second while something is dragged: those that panels read. */
+    throttled: derived.throttled,
   };
 }

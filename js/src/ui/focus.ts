@@ -10,7 +10,10 @@ const among = (one: Element, kind: string) => [
   ...(one.closest(".roofwidget") as Element).querySelectorAll<HTMLElement>(kind),
 ];
 
-/** Runs `act`. If `act` removes the focused control, focuses the control that replaces it. */
+/**
+ * Runs `act`. If `act` removes the focused control, focuses the control that replaces it. If the removed control was the
+ * last control, focuses the control before it.
+ */
 export function keepFocusNear(control: Element, act: () => void): void {
   const all = among(control, TAB_STOPS);
   const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();
@@ -20,7 +23,7 @@ export function keepFocusNear(control: Element, act: () => void): void {
     const last = before.find((one) => one.isConnected);
     if (control.isConnected || !last) return;
     const now = among(last, TAB_STOPS);
-    now[now.indexOf(last) + 1]?.focus({ preventScroll: true });
+    (now[now.indexOf(last) + 1] ?? last).focus({ preventScroll: true });
   });
 }
 

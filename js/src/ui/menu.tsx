@@ -67,6 +67,10 @@ export function Menu({ label, groups, room, close }: MenuProps) {
       role="menu"
       aria-label={label}
       onKeyDown={onKeyDown}
+      onFocusIn={({ target }) => {
+        // The Tab key can focus one item, and so a keyboard can scroll the menu.
+        for (const one of itemsOf()) one.tabIndex = one === target ? 0 : -1;
+      }}
       onFocusOut={({ relatedTarget }) => {
         if (!list.current?.parentElement?.contains(relatedTarget as Node | null)) close(false);
       }}

@@ -262,7 +262,6 @@ export const catalogue = {
      * the label.
      */
     figure: (label: string) => label,
-    notes: "Notes",
     peaks: "Peaks",
     printed: "data sheet",
     achievable: "achievable",
@@ -482,7 +481,6 @@ export const catalogue = {
     faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
     isBest: (how: string) => (how === "optimal" ? "this partition (optimal)" : "none better found (greedy)"),
     isNone: "this partition does not fit on chip",
-    found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
     working: "computing…",
     counted: (count: number) => kernels(count),
   },
@@ -1024,7 +1022,6 @@ export const catalogue = {
     forgetNow: "Remove all of them?",
     forgetHint: "This browser keeps your answers for the next time that you open the page",
     notKept: "This browser does not keep your answers: they are lost when the page closes. Save them as a file.",
-    question: "Question",
     check: "Check",
     show: "Show the answer",
     right: "Right.",
@@ -1039,7 +1036,6 @@ export const catalogue = {
     choose: "Choose one of them first.",
     answer: "Your answer",
     answerIs: (answer: string) => `The answer is ${answer}.`,
-    yourAnswer: (answer: string) => `Your answer: ${answer}.`,
     attempts: (count: number) => (count === 1 ? "1 answer" : `${count} answers`),
     dragMarker: "Drag the marker on the chart, or move it with the arrow keys. Then check.",
     dragRoof: "Drag the roof or its slider. Then check.",

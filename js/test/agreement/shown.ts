@@ -37,10 +37,10 @@ export function shownOf(state: Readonly<Record<string, unknown>>): unknown {
 }
 
 function ofKernels(store: Store) {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const rows = Int32Array.from({ length: kernels.n }, (_, row) => row);
-  const roofs = store.shownRoofs.value;
-  const focus = store.focusRoof.value;
+  const roofs = store.rates.shownRoofs.value;
+  const focus = store.rates.focusRoof.value;
   const roof = focus ?? roofs[0];
   const columns = columnsOf(kernels, roof);
   const usual = usualColumns(columns, kernels, roof);
@@ -59,27 +59,29 @@ function ofKernels(store: Store) {
 }
 
 function ofProfile(store: Store) {
-  const { kernels: passing, all, share } = store.totals.value;
-  const kernels = store.kernels.value;
-  const { rows, gains, share: gained } = store.ranking.value;
-  const { moved } = store;
-  const focus = store.focusRoof.value;
+  const { kernels: passing, all, share } = store.rows.totals.value;
+  const kernels = store.rows.kernels.value;
+  const { rows, gains, share: gained } = store.rows.ranking.value;
+  const {
+    rows: { moved },
+  } = store;
+  const focus = store.rates.focusRoof.value;
   const notes = (row: number) =>
-    focus ? noteOf({ kernels, moves: store.moves.value, moved: moved.value, focus }, row) : [];
-  store.freeze();
+    focus ? noteOf({ kernels, moves: store.rows.moves.value, moved: moved.value, focus }, row) : [];
+  store.view.freeze();
   return {
-    filtered: [...store.rows.value],
+    filtered: [...store.rows.passing.value],
     counted: [filterWords.counted(passing, all), formatPercent(share)],
-    categories: store.byCategory.value.map(({ name, kernels: count, share: part }) => [
+    categories: store.rows.byCategory.value.map(({ name, kernels: count, share: part }) => [
       name,
       count,
       formatPercent(part),
     ]),
-    bounds: store.boundBy.value.values.length > 0 ? boundsOf(store) : [],
+    bounds: store.rows.boundBy.value.values.length > 0 ? boundsOf(store) : [],
     ranking: rows.map((row, at) => [row, formatPercent((gains[at] as number) / kernels.totalTime), seconds(gains[at])]),
     gained: rows.length > 0 ? formatPercent(gained) : "",
     projected: projectedOf(store),
-    snapshot: encodeSnapshots(store.snapshots.value).at(-1) ?? null,
+    snapshot: encodeSnapshots(store.view.snapshots.value).at(-1) ?? null,
     moved: [...(moved.value?.rows ?? [])].map((row, at) => [
       row,
       seconds(moved.value?.kernels.time[at]),
@@ -95,11 +97,16 @@ function ofProfile(store: Store) {
 
 /** The projected time on the focus chip, if the kernels name the chip that they ran on. */
 function projectedOf(store: Store) {
-  const kernels = store.kernels.value;
-  const focus = store.focusRoof.value;
-  const ran = kernels.chip && roofOf(kernels.chip, "auto", store.memory.value, {});
+  const kernels = store.rows.kernels.value;
+  const focus = store.rates.focusRoof.value;
+  const ran = kernels.chip && roofOf(kernels.chip, "auto", store.rates.memory.value, {});
   if (!focus || !ran || !isRoof(ran)) return [];
-  const found = project(kernels, boundTimes(kernels, ran), boundTimes(kernels, focus), new Set(store.atRoof.value));
+  const found = project(
+    kernels,
+    boundTimes(kernels, ran),
+    boundTimes(kernels, focus),
+    new Set(store.rows.atRoof.value),
+  );
   return [
     ...[found.before, found.time, found.notScaled].map(seconds),
     ...[found.far / found.before, found.above / found.before].map(formatPercent),
@@ -110,30 +117,34 @@ function projectedOf(store: Store) {
 
 const seconds = (time: number | undefined) => formatQuantity(time ?? Number.NaN, "s");
 
-function boundsOf({ boundBy, kernels }: Store) {
+function boundsOf({ rows: { boundBy, kernels } }: Store) {
   const { values, codes } = boundBy.value;
   return Array.from({ length: kernels.value.n }, (_, row) => values[codes[row] as number]);
 }
 
 function ofRoof(store: Store) {
-  const focus = store.focusRoof.value;
+  const focus = store.rates.focusRoof.value;
   return {
     focus: focus?.chip.id ?? null,
-    roofs: Object.fromEntries(store.shownRoofs.value.map((roof) => [roof.chip.id, sentenceOfRoof(roof)])),
-    precision: store.commonPrecision.value ?? null,
+    roofs: Object.fromEntries(store.rates.shownRoofs.value.map((roof) => [roof.chip.id, sentenceOfRoof(roof)])),
+    precision: store.rates.commonPrecision.value ?? null,
     rates: focus && [formatQuantity(focus.peak, "FLOP/s", 4), formatQuantity(focus.bandwidth, "B/s", 4)],
-    ceilings: store.possibleCeilings.value.map(({ key, rate, unit, on }) => [key, formatQuantity(rate, unit, 4), on]),
-    levels: store.shownLevels.value.map(({ name }) => name),
-    unknown: store.unknownLevels.value,
+    ceilings: store.rates.possibleCeilings.value.map(({ key, rate, unit, on }) => [
+      key,
+      formatQuantity(rate, unit, 4),
+      on,
+    ]),
+    levels: store.rates.shownLevels.value.map(({ name }) => name),
+    unknown: store.rates.unknownLevels.value,
   };
 }
 
 function ofGraph(store: Store) {
-  const workload = store.workload.value;
+  const workload = store.workload.graph.value;
   if (!workload) return {};
   const { graph, values, partition, env } = workload;
-  const roof = store.focusRoof.value;
-  const own = store.precision.value === "auto";
+  const roof = store.rates.focusRoof.value;
+  const own = store.rates.precision.value === "auto";
   const lacks = roof && own && lackingPeak(graph, values, roof) !== undefined;
   const now = tally(graph, values, partition, roof && !lacks ? costOn(graph, values, roof, own) : undefined);
   const before = tally(graph, values, unfused(graph), undefined);

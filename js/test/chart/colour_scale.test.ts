@@ -115,7 +115,10 @@ describe("points by a column of numbers", () => {
       expect(legendOf(store, LIGHT)?.ticks).toEqual(ticks);
       const { svg } = pictureOf(store, 700, () => 400, LIGHT);
       for (const text of ticks) expect(svg).toContain(`>${text}</text>`);
-      const { drawn, focusRoof, askedPrecision } = store;
+      const {
+        rows: { drawn },
+        rates: { focusRoof, askedPrecision },
+      } = store;
       const told = [expect.any(String), ticks[2]];
       expect(tooltipRows(drawn.value, 1, focusRoof.value as Roof, "roofline", [], {}, "flops")).toContainEqual(told);
       expect(colourRow(drawn.value, 1, "flops", askedPrecision.value)).toEqual(told);
@@ -141,7 +144,7 @@ describe("series", () => {
     const store = createStore(onOneChip(specs, { kernels: wire }), new AbortController().signal);
     expect(legendOf(store, LIGHT)).toMatchObject({ title: "Series", entries: [{ name: "v1" }, { name: "v2" }] });
     const roof = makeRoof(makeChip());
-    expect(sentenceOf(store.kernels.value, 1, roof)).toMatch(/^gemm \(v2\) on chip/);
-    expect(tooltipRows(store.kernels.value, 1, roof)[0]).toEqual(["Series", "v2"]);
+    expect(sentenceOf(store.rows.kernels.value, 1, roof)).toMatch(/^gemm \(v2\) on chip/);
+    expect(tooltipRows(store.rows.kernels.value, 1, roof)[0]).toEqual(["Series", "v2"]);
   });
 });

@@ -180,11 +180,11 @@ describe("a picture", () => {
   it("is the same after a drag of the roof and its undo", () => {
     const store = storeOf(STATES["two chips"]?.() as FakeModel);
     const before = svgOf(store);
-    const drag = store.dragRates({ quantity: "peak_flops" });
+    const drag = store.rates.dragRates({ quantity: "peak_flops" });
     drag.move([5e15]);
     expect(svgOf(store)).not.toBe(before);
     drag.end();
-    store.undo();
+    store.history.undo();
     expect(svgOf(store)).toBe(before);
   });
   it("is in the language of the words", async () => {

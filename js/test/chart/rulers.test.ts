@@ -144,7 +144,7 @@ describe("the ruler over a kernel", () => {
   });
   it("leaves the tooltip the side on which it hides least", () => {
     const one = scene([{ flops: 1e12, bytes: 5e10, time: 0.1 }]);
-    const signals = { rulers: { value: true }, selected: { value: [] }, pointed: { value: 0 } };
+    const signals = { view: { rulers: { value: true } }, rows: { selected: { value: [] }, pointed: { value: 0 } } };
     const x = one.at.x[0] as number;
     const right = { left: x + 16, right: 760, top: 0, bottom: 400 };
     const everywhere = { left: 0, right: 760, top: 0, bottom: 400 };
@@ -157,7 +157,10 @@ describe("the ruler over a kernel", () => {
     const one = scene([{ flops: 1e12, bytes: 5e10, time: 0.1 }]);
     const beside = (rulers: boolean, selected: number[]) =>
       rulerBeside(
-        { rulers: { value: rulers }, selected: { value: selected }, pointed: { value: null } } as never,
+        {
+          view: { rulers: { value: rulers } },
+          rows: { selected: { value: selected }, pointed: { value: null } },
+        } as never,
         one,
         [],
         -1,

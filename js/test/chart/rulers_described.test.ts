@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { limitsOver, roofsAbove, rulerOver } from "../../src/chart/layers/rulers.tsx";
-import { createStore } from "../../src/state/store.ts";
+import { createStore, pacedStore } from "../../src/state/store.ts";
 import { eachWithClock, type KernelSpec, makeChip, makeRoof, seeded, wireChip } from "../helpers.ts";
 import { onOneChip, SMALL, scene } from "../scenes.ts";
 
@@ -18,7 +18,7 @@ function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {
     ...changes,
   });
   const store = createStore(model, abort().signal);
-  return { store, panels: { ...store, ...store.throttled } };
+  return { store, panels: pacedStore(store) };
 }
 
 const PLAIN: KernelSpec = { flops: 1e12, bytes: 5e10 };
@@ -35,9 +35,9 @@ describe("what is spoken of the roofs over a kernel", () => {
     const { store, panels } = make([PLAIN], { memory });
     const said: string[] = [];
     const end = effect(() => void said.push(roofsAbove(panels, 0)));
-    store.dragRates({ quantity: "bandwidth" });
+    store.rates.dragRates({ quantity: "bandwidth" });
     for (let frame = 1; frame <= 15; frame++) {
-      store.setRate("bandwidth", 1e12 * (1 + frame / 10), { stream: true });
+      store.rates.setRate("bandwidth", 1e12 * (1 + frame / 10), { stream: true });
       vi.advanceTimersByTime(1000 / 60);
     }
     vi.advanceTimersByTime(60);

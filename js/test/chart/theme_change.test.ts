@@ -22,7 +22,7 @@ const STATE = { chips: CHIPS, shown: ["chip", "two"], selected: [3] };
 /** Draws the states of a chart one after the other, as the chart on the screen does. */
 function chart(more: Record<string, unknown> = {}) {
   const store = createStore(onOneChip(KERNELS, { ...STATE, ...more }), new AbortController().signal);
-  const data = rooflineData(store, store.points);
+  const data = rooflineData(store, store.rows.points);
   let last: Scene | undefined;
   const draw = (theme = LIGHT) => {
     const { scene, ghosts } = rooflineScene(store, data, SIZE, theme, { scene: last, axes: undefined });
@@ -59,10 +59,10 @@ it("a change of the selection or of the filter places labels anew", () => {
   const keys = () => draw().labels.map(({ key }) => key);
   const boldKeys = () => draw().labels.flatMap(({ key, bold }) => (bold && key.startsWith("kernel ") ? [key] : []));
   expect(boldKeys()).toEqual(["kernel 3"]);
-  store.selected.value = [7];
+  store.rows.selected.value = [7];
   expect(boldKeys()).toEqual(["kernel 7"]);
-  store.selected.value = [];
-  store.search.value = "12";
+  store.rows.selected.value = [];
+  store.view.search.value = "12";
   expect(keys().filter((key) => key.startsWith("kernel "))).toEqual(["kernel 12"]);
 });
 
@@ -74,10 +74,10 @@ it("a change of the selection moves no point and no roof, so the boxes that labe
   };
   const first = boxes();
   expect(first.points.length).toBe(KERNELS.length);
-  store.selected.value = [7];
+  store.rows.selected.value = [7];
   expect(boxes().lines).toBe(first.lines);
   expect(boxes().points).toBe(first.points);
-  store.zoom.value = [1, 1000, 1e11, 1e14];
+  store.view.zoom.value = [1, 1000, 1e11, 1e14];
   expect(boxes().lines).not.toEqual(first.lines);
   expect(boxes().points).not.toEqual(first.points);
 });
@@ -88,8 +88,8 @@ it("in hierarchical mode the boxes of the lines that join the points of a kernel
   const { store, draw } = chart({ kernels: wireKernels(many), memory: "all", all_levels: true, selected: [] });
   const lines = () => lineBoxes(draw().scene);
   const first = lines();
-  store.selected.value = [7];
+  store.rows.selected.value = [7];
   expect(lines().length).toBe(first.length + 1);
-  store.selected.value = [8];
+  store.rows.selected.value = [8];
   expect(lines()).not.toEqual(first);
 });

@@ -23,7 +23,7 @@ function movesOf(moves: Moves, options: Options = {}, specs = SPECS) {
   const scene = sceneOf(specs, { ...options, moves });
   const after = afterOf(scene.kernels, moves, makeRoof(SLOW));
   const then = sceneWith(scene, after);
-  const store = { moved: signal(after) } as unknown as Store;
+  const store = { rows: { moved: signal(after) } } as unknown as Store;
   return { scene, ghosts: ghostsOf(store, scene, after.points, then.at, scene.scales.outer), gaps: timeGaps(then) };
 }
 

@@ -50,7 +50,7 @@ describe("the axes", () => {
     const titleOf = (specs: readonly KernelSpec[], precision = "auto") => {
       const chips = [wireChip({ peaks: { bf16: 1e14, int8: 2e14 } })];
       const store = createStore(onOneChip(specs, { chips, precision }), abort().signal);
-      return unitsIn(store, store.focusRoof.value).yTitle.join(" · ");
+      return unitsIn(store, store.rates.focusRoof.value).yTitle.join(" · ");
     };
     const [float, integer] = [
       { flops: { bf16: 1 }, bytes: 1 },

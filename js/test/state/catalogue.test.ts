@@ -1,7 +1,7 @@
 // Chips that a person adds from the catalogue: shown at once, sent to Python by id, taken away and undone.
 
 import { describe, expect, it } from "vitest";
-import { createStore } from "../../src/state/store.ts";
+import { createStore, type Store } from "../../src/state/store.ts";
 import { stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel, wireChip } from "../helpers.ts";
 
@@ -19,48 +19,48 @@ async function make() {
     ...{ shown: ["own"], focus_chip: "own", added_chips: [], catalogue: await packed(CATALOGUE) },
   });
   const store = createStore(model, current().signal);
-  await store.loadCatalogue();
+  await store.rates.loadCatalogue();
   return { model, store };
 }
-const ids = ({ chips }: { chips: { value: readonly { id: string }[] } }) => chips.value.map(({ id }) => id);
+const ids = ({ rates }: Pick<Store, "rates">) => rates.chips.value.map(({ id }) => id);
 
 describe("a chip of the catalogue", () => {
   it("is shown at once, and Python gets its id", async () => {
     const { model, store } = await make();
-    store.addChip("far");
-    expect([ids(store), store.shown.value]).toEqual([
+    store.rates.addChip("far");
+    expect([ids(store), store.rates.shown.value]).toEqual([
       ["own", "far"],
       ["own", "far"],
     ]);
-    expect(store.roofs.value.get("far")).toMatchObject({ peak: 4e14 });
+    expect(store.rates.roofs.value.get("far")).toMatchObject({ peak: 4e14 });
     expect(model.sent.at(-1)).toEqual({ added_chips: ["far"], shown: ["own", "far"] });
   });
   it("has the figures of Python as soon as Python has sent them", async () => {
     const { model, store } = await make();
-    store.addChip("far");
+    store.rates.addChip("far");
     model.receive("chips", [
       wireChip({ id: "own" }),
       { ...(wireChip({ id: "far", name: "Far" }) as object), added: true },
     ]);
-    expect(store.chips.value.map(({ name }) => name)).toEqual(["own", "Far"]);
-    store.removeChip("far");
-    expect([ids(store), store.shown.value]).toEqual([["own"], ["own"]]);
+    expect(store.rates.chips.value.map(({ name }) => name)).toEqual(["own", "Far"]);
+    store.rates.removeChip("far");
+    expect([ids(store), store.rates.shown.value]).toEqual([["own"], ["own"]]);
   });
   it("is taken away by undo and comes back by redo", async () => {
     const { store } = await make();
-    store.addChip("far");
-    store.undo();
-    expect([ids(store), store.shown.value]).toEqual([["own"], ["own"]]);
-    store.redo();
-    expect([ids(store), store.shown.value]).toEqual([
+    store.rates.addChip("far");
+    store.history.undo();
+    expect([ids(store), store.rates.shown.value]).toEqual([["own"], ["own"]]);
+    store.history.redo();
+    expect([ids(store), store.rates.shown.value]).toEqual([
       ["own", "far"],
       ["own", "far"],
     ]);
   });
   it("gets the focus if no chip has it", async () => {
     const { store } = await make();
-    store.toggle("own");
-    store.addChip("far");
-    expect(store.focusRoof.value?.chip.id).toBe("far");
+    store.rates.toggle("own");
+    store.rates.addChip("far");
+    expect(store.rates.focusRoof.value?.chip.id).toBe("far");
   });
 });

@@ -77,7 +77,7 @@ describe("the precision of a roof", () => {
   });
   it.each(golden.roof_precision)("of $chip, asked for $asked, is $precision", ({ chip, asked, common, precision }) => {
     const store = storeOf([chip], [{ flops: 1, bytes: 1, precision: common || null }], { precision: asked });
-    expect(store.focusRoof.value?.precision).toBe(precision);
+    expect(store.rates.focusRoof.value?.precision).toBe(precision);
   });
 });
 
@@ -97,8 +97,8 @@ describe("a changed rate", () => {
     const [key, rate] = (change as unknown as Record<string, [string, number]>)[quantity] as [string, number];
     const choice = quantity === "peak_flops" ? { precision: key } : { memory: key };
     const store = storeOf([chip, "plain"], [{ flops: 1, bytes: 1 }], { what_if: before, ...choice });
-    store.setRate(quantity, rate);
-    expect(store.whatIf.value).toEqual(after as WhatIf);
+    store.rates.setRate(quantity, rate);
+    expect(store.rates.whatIf.value).toEqual(after as WhatIf);
   });
 });
 
@@ -106,8 +106,8 @@ describe("ceilings", () => {
   it.each(golden.ceilings)("at $precision and $memory are possible as in Python", (one) => {
     const { precision, memory, chosen, possible, on } = one;
     const store = storeOf(["wide"], [{ flops: 1, bytes: 1 }], { precision, memory, ceilings: chosen });
-    expect(store.possibleCeilings.value.map(({ key }) => key)).toEqual(possible);
-    expect(store.possibleCeilings.value.filter((ceiling) => ceiling.on).map(({ key }) => key)).toEqual(on);
+    expect(store.rates.possibleCeilings.value.map(({ key }) => key)).toEqual(possible);
+    expect(store.rates.possibleCeilings.value.filter((ceiling) => ceiling.on).map(({ key }) => key)).toEqual(on);
   });
   it("of a chip are its own, then its precisions", () => {
     const { ceilings, peaks } = chipOf("wide");
@@ -118,8 +118,8 @@ describe("ceilings", () => {
 describe("a snapshot", () => {
   it.each(golden.snapshots)("at $memory keeps what Python keeps", ({ memory, precision, kernels, kept }) => {
     const store = storeOf(["wide"], kernels as readonly KernelSpec[], { memory, precision });
-    store.freeze();
-    const [found] = encodeSnapshots(store.snapshots.value);
+    store.view.freeze();
+    const [found] = encodeSnapshots(store.view.snapshots.value);
     expect(found).toMatchObject(kept);
     expect(found?.kernels).toHaveLength(kept.kernels.length);
   });
@@ -153,8 +153,12 @@ describe("another phase", () => {
     const { dims = {}, convention = "", dtype = null } = at as Partial<typeof then & { dims: Record<string, number> }>;
     const state = { ...stateOf(graphs), phase: at.phase, dims, convention, dtype };
     const store = createStore(new FakeModel(state), abort().signal);
-    store.setPhase(to);
+    store.workload.setPhase(to);
     vi.runAllTimers();
-    expect({ dims: store.dims.value, convention: store.convention.value, dtype: store.dtype.value }).toEqual(then);
+    expect({
+      dims: store.workload.dims.value,
+      convention: store.workload.convention.value,
+      dtype: store.workload.dtype.value,
+    }).toEqual(then);
   });
 });

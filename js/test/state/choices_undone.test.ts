@@ -31,51 +31,56 @@ function make() {
 describe("undo", () => {
   it("takes back what was changed last, be it a chip or a slider", () => {
     const { model, store } = make();
-    store.setRate("bandwidth", 20);
-    store.toggle("b");
-    expect(store.shown.value).toEqual(["a"]);
-    store.undo();
-    expect(store.shown.value).toEqual(["a", "b"]);
-    expect(store.focusRoof.value?.bandwidth).toBe(20);
-    store.undo();
-    expect(store.focusRoof.value?.bandwidth).toBe(10);
-    store.redo();
-    store.redo();
-    expect([store.shown.value, store.focusRoof.value?.bandwidth]).toEqual([["a"], 20]);
+    store.rates.setRate("bandwidth", 20);
+    store.rates.toggle("b");
+    expect(store.rates.shown.value).toEqual(["a"]);
+    store.history.undo();
+    expect(store.rates.shown.value).toEqual(["a", "b"]);
+    expect(store.rates.focusRoof.value?.bandwidth).toBe(20);
+    store.history.undo();
+    expect(store.rates.focusRoof.value?.bandwidth).toBe(10);
+    store.history.redo();
+    store.history.redo();
+    expect([store.rates.shown.value, store.rates.focusRoof.value?.bandwidth]).toEqual([["a"], 20]);
     expect(model.sent.filter((sent) => "shown" in sent).map((sent) => sent["shown"])).toEqual([
       ...[["a"], ["a", "b"], ["a"]],
     ]);
   });
   it("takes back a chip and the focus that went with it in one step and one message", () => {
     const { model, store } = make();
-    store.toggle("a");
-    expect([store.shown.value, store.focusChip.value]).toEqual([["b"], "b"]);
-    store.undo();
-    expect([store.shown.value, store.focusChip.value]).toEqual([["a", "b"], "a"]);
+    store.rates.toggle("a");
+    expect([store.rates.shown.value, store.rates.focusChip.value]).toEqual([["b"], "b"]);
+    store.history.undo();
+    expect([store.rates.shown.value, store.rates.focusChip.value]).toEqual([["a", "b"], "a"]);
     expect(model.sent.at(-1)).toEqual({ shown: ["a", "b"], focus_chip: "a" });
-    expect(store.canUndo.value).toBe(false);
+    expect(store.history.canUndo.value).toBe(false);
   });
   it("takes back precision, memory, ceilings, drawn roofs and levels", () => {
     const { store } = make();
     const now = () => [
-      ...[store.precision.value, store.memory.value, store.ceilings.value, store.exposedRoofs.value],
-      ...[store.allLevels.value, store.focusChip.value],
+      ...[
+        store.rates.precision.value,
+        store.rates.memory.value,
+        store.rates.ceilings.value,
+        store.rates.exposedRoofs.value,
+      ],
+      ...[store.rates.allLevels.value, store.rates.focusChip.value],
     ];
     const before = now();
-    store.choosePrecision("fp8");
-    store.chooseMemory("all");
-    store.toggleCeiling("bf16");
-    store.setExposedRoofs([0.2]);
-    store.setAllLevels(true);
+    store.rates.choosePrecision("fp8");
+    store.rates.chooseMemory("all");
+    store.rates.toggleCeiling("bf16");
+    store.rates.setExposedRoofs([0.2]);
+    store.rates.setAllLevels(true);
     expect(now()).not.toEqual(before);
-    for (let step = 0; step < 5; step++) store.undo();
-    expect([now(), store.canUndo.value]).toEqual([before, false]);
+    for (let step = 0; step < 5; step++) store.history.undo();
+    expect([now(), store.history.canUndo.value]).toEqual([before, false]);
   });
   it("takes back several steps of one key on the exposed roofs at once", () => {
     const { store } = make();
-    for (const share of [0.01, 0.02, 0.03]) store.setExposedRoofs([share], { stream: true });
-    store.undo();
-    expect([store.exposedRoofs.value, store.canUndo.value]).toEqual([[], false]);
+    for (const share of [0.01, 0.02, 0.03]) store.rates.setExposedRoofs([share], { stream: true });
+    store.history.undo();
+    expect([store.rates.exposedRoofs.value, store.history.canUndo.value]).toEqual([[], false]);
   });
   it("takes back in one step what Python changes together", () => {
     const { model, store } = make();
@@ -83,21 +88,29 @@ describe("undo", () => {
     model.receive("shown", ["a", "b", "c"]);
     vi.advanceTimersByTime(LATER_MS);
     model.receive("memory", "HBM");
-    store.undo();
-    expect([store.memory.value, store.focusChip.value]).toEqual(["main", "c"]);
-    store.undo();
-    expect([store.shown.value, store.focusChip.value, store.canUndo.value]).toEqual([["a", "b"], "a", false]);
+    store.history.undo();
+    expect([store.rates.memory.value, store.rates.focusChip.value]).toEqual(["main", "c"]);
+    store.history.undo();
+    expect([store.rates.shown.value, store.rates.focusChip.value, store.history.canUndo.value]).toEqual([
+      ["a", "b"],
+      "a",
+      false,
+    ]);
   });
   it("restores nothing of chips that Python has replaced, and Python's new choices make no step", () => {
     const { model, store } = make();
-    store.toggle("b");
-    store.choosePrecision("fp8");
+    store.rates.toggle("b");
+    store.rates.choosePrecision("fp8");
     model.receive("chips", [wireChip({ id: "d", peaks: { bf16: 1 } })]);
     model.receive("shown", ["d"]);
     model.receive("focus_chip", "d");
     model.receive("precision", "auto");
-    expect([store.canUndo.value, store.shown.value]).toEqual([false, ["d"]]);
-    store.undo();
-    expect([store.shown.value, store.focusChip.value, store.precision.value]).toEqual([["d"], "d", "auto"]);
+    expect([store.history.canUndo.value, store.rates.shown.value]).toEqual([false, ["d"]]);
+    store.history.undo();
+    expect([store.rates.shown.value, store.rates.focusChip.value, store.rates.precision.value]).toEqual([
+      ["d"],
+      "d",
+      "auto",
+    ]);
   });
 });

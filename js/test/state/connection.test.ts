@@ -1,7 +1,7 @@
 // What a page says of its connection to Python: nothing, that changes wait, that there is no kernel, or that another one answers.
 
 import { describe, expect, it, vi } from "vitest";
-import { createStore } from "../../src/state/store.ts";
+import { createStore, type Store } from "../../src/state/store.ts";
 import { stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel } from "../helpers.ts";
 
@@ -50,13 +50,13 @@ class KernelModel extends FakeModel {
 
 function make(model = new KernelModel()) {
   const store = createStore(model, current().signal);
-  return { model, store, drag: (rate: number) => store.setRate("peak_flops", rate) };
+  return { model, store, drag: (rate: number) => store.rates.setRate("peak_flops", rate) };
 }
 
 /** What the page says after so many seconds. */
-async function noteAfter(seconds: number, store: { readonly connection: { readonly value: string } }): Promise<string> {
+async function noteAfter(seconds: number, store: Pick<Store, "python">): Promise<string> {
   await vi.advanceTimersByTimeAsync(seconds * 1000);
-  return store.connection.value;
+  return store.python.connection.value;
 }
 
 describe("the note on the connection", () => {
@@ -76,7 +76,7 @@ describe("the note on the connection", () => {
     expect(model.questions).toBe(1);
     model.answers = true;
     expect(await noteAfter(40, store)).toBe("answering");
-    expect(store.focusRoof.value?.peak).toBe(70);
+    expect(store.rates.focusRoof.value?.peak).toBe(70);
     expect(model.sent.at(-1)).toMatchObject({ what_if: { c: { peak_flops: { bf16: 70 } } } });
   });
   it("counts the 5 s from the oldest change, however long the drag goes on", async () => {
@@ -94,11 +94,11 @@ describe("the note on the connection", () => {
     drag(70);
     expect(await noteAfter(5.1, store)).toBe("restarted");
     // The page keeps its state, and sends nothing any more.
-    expect(store.focusRoof.value?.peak).toBe(70);
+    expect(store.rates.focusRoof.value?.peak).toBe(70);
     const tried = model.tried.length;
     drag(80);
     expect(await noteAfter(120, store)).toBe("restarted");
-    expect(store.focusRoof.value?.peak).toBe(80);
+    expect(store.rates.focusRoof.value?.peak).toBe(80);
     expect([model.tried.length, model.questions]).toEqual([tried, 1]);
   });
   it("says so at once when the host reports a lost connection, and no change waits", async () => {
@@ -110,12 +110,12 @@ describe("the note on the connection", () => {
   it("goes with a refusal of the file that is being opened", async () => {
     const { model, store } = make();
     Object.assign(model, { answers: false, comms: [] });
-    store.openFile("run.json");
+    store.python.openFile("run.json");
     expect(await noteAfter(60, store)).toBe("answering");
-    expect(store.opening.value.step).toBe("reading");
+    expect(store.python.opening.value.step).toBe("reading");
     model.setLive(false);
     expect(await noteAfter(0, store)).toBe("restarted");
-    expect(store.opening.value).toEqual({
+    expect(store.python.opening.value).toEqual({
       step: "refused",
       name: "run.json",
       reason: "Python was restarted: run the cell again.",
@@ -136,7 +136,7 @@ describe("the note on the connection", () => {
     expect(await noteAfter(5.1, store)).toBe("waiting");
     model.widget_manager.kernel = null;
     expect(await noteAfter(5, store)).toBe("ended");
-    expect(store.focusRoof.value?.peak).toBe(70);
+    expect(store.rates.focusRoof.value?.peak).toBe(70);
     Object.assign(model.widget_manager, { kernel: {} });
     Object.assign(model, { answers: true, comms: ["layout"] });
     expect(await noteAfter(10, store)).toBe("answering");
@@ -189,13 +189,13 @@ describe("the note on the connection", () => {
     model.setLive(false);
     expect(await noteAfter(120, store)).toBe("answering");
     expect(model.questions).toBe(0);
-    expect(store.focusRoof.value?.peak).toBe(70);
+    expect(store.rates.focusRoof.value?.peak).toBe(70);
   });
   it("is never there in a host without a widget manager that never answers", async () => {
     const model = new FakeModel(stateOf([]));
     vi.spyOn(model, "send").mockImplementation(() => {});
     const store = createStore(model, current().signal);
-    store.setRate("peak_flops", 70);
+    store.rates.setRate("peak_flops", 70);
     expect(await noteAfter(120, store)).toBe("answering");
   });
   it("ends with the model", async () => {

@@ -30,58 +30,58 @@ function make(told: MetadataSpec = {}, changes: Record<string, unknown> = {}) {
   return { model, store: createStore(model, abort().signal) };
 }
 
-const namesOf = ({ rows, kernels }: ReturnType<typeof make>["store"]) =>
-  [...rows.value].map((row) => textAt(kernels.value.name, row));
+const namesOf = ({ rows }: ReturnType<typeof make>["store"]) =>
+  [...rows.passing.value].map((row) => textAt(rows.kernels.value.name, row));
 
 describe("the rows that pass", () => {
   it("are all of them at first, in the table's order, and rows keep their numbers", () => {
     const { model, store } = make();
-    expect([...store.rows.value]).toEqual([0, 1, 2, 3, 4]);
-    store.setSearch("o");
-    expect([...store.rows.value]).toEqual([1, 3]);
-    expect(store.kernels.value.n).toBe(5);
+    expect([...store.rows.passing.value]).toEqual([0, 1, 2, 3, 4]);
+    store.view.setSearch("o");
+    expect([...store.rows.passing.value]).toEqual([1, 3]);
+    expect(store.rows.kernels.value.n).toBe(5);
     expect(model.sent).toEqual([{ search: "o" }]);
   });
   it("follow each filter, whoever sets it", () => {
     const { model, store } = make();
-    store.setCategories(["dot"]);
+    store.view.setCategories(["dot"]);
     expect(namesOf(store)).toEqual(["gemm", "norm"]);
     model.receive("categories", null);
-    store.setBounds(["compute"]);
+    store.view.setBounds(["compute"]);
     expect(namesOf(store)).toEqual(["gemm", "later"]);
-    store.setBounds(["HBM"]);
+    store.view.setBounds(["HBM"]);
     expect(namesOf(store)).toEqual(["copy", "infeed", "norm"]);
-    store.setBounds(null);
+    store.view.setBounds(null);
     model.receive("precisions", ["fp8"]);
     expect(namesOf(store)).toEqual(["infeed"]);
-    store.setPrecisions([""]);
+    store.view.setPrecisions([""]);
     expect(namesOf(store)).toEqual(["gemm", "copy", "norm", "later"]);
-    store.setPrecisions(null);
+    store.view.setPrecisions(null);
     model.receive("infeed", false);
-    store.setTop(2);
+    store.view.setTop(2);
     expect(namesOf(store)).toEqual(["gemm", "copy"]);
-    store.setTop(null);
-    store.setTimeShare(0.8);
+    store.view.setTop(null);
+    store.view.setTimeShare(0.8);
     expect(namesOf(store)).toEqual(["gemm", "copy"]);
   });
   it("by what binds them follow the sliders of the focus chip", () => {
     const { store } = make();
-    store.setBounds(["compute"]);
-    store.setRate("peak_flops", 1000);
+    store.view.setBounds(["compute"]);
+    store.rates.setRate("peak_flops", 1000);
     expect(namesOf(store)).toEqual(["later"]);
   });
   it("by what binds them are unknown where the focus chip has no roof", () => {
     const { store } = make({}, { precision: "fp64" });
-    expect(store.boundBy.value.values).toEqual(["unknown"]);
-    store.setBounds(["HBM"]);
+    expect(store.rows.boundBy.value.values).toEqual(["unknown"]);
+    store.view.setBounds(["HBM"]);
     expect(namesOf(store)).toEqual([]);
   });
   it("are counted, with their share of the time of all", () => {
     const { store } = make();
-    expect(store.totals.value).toEqual({ kernels: 5, all: 5, share: 1 });
-    store.setCategories(["dot"]);
-    expect(store.totals.value).toEqual({ kernels: 2, all: 5, share: 0.55 });
-    expect(make({}, { kernels: wireKernels([{}]) }).store.totals.value).toEqual({
+    expect(store.rows.totals.value).toEqual({ kernels: 5, all: 5, share: 1 });
+    store.view.setCategories(["dot"]);
+    expect(store.rows.totals.value).toEqual({ kernels: 2, all: 5, share: 0.55 });
+    expect(make({}, { kernels: wireKernels([{}]) }).store.rows.totals.value).toEqual({
       kernels: 1,
       all: 1,
       share: Number.NaN,
@@ -89,127 +89,131 @@ describe("the rows that pass", () => {
   });
   it("alone are points, those that take long under those that do not", () => {
     const { store } = make();
-    store.setSearch("o");
-    expect([...store.points.value.row.slice(0, 2)]).toEqual([1, 3]);
-    expect(store.points.value.n).toBe(2);
-    expect(store.points.value.home[0]).toBe(-1);
-    store.setSearch("");
-    expect([...store.points.value.row.slice(0, 5)]).toEqual([0, 1, 2, 3, 4]);
+    store.view.setSearch("o");
+    expect([...store.rows.points.value.row.slice(0, 2)]).toEqual([1, 3]);
+    expect(store.rows.points.value.n).toBe(2);
+    expect(store.rows.points.value.home[0]).toBe(-1);
+    store.view.setSearch("");
+    expect([...store.rows.points.value.row.slice(0, 5)]).toEqual([0, 1, 2, 3, 4]);
   });
 });
 
 describe("lifting all filters", () => {
   it("is one message, and what was set from Python goes too", () => {
     const { model, store } = make({}, { search: "x", time_share: 0.5, top: 3, categories: ["dot"] });
-    expect(store.isFiltered.value).toBe(true);
-    expect([...store.rows.value]).toEqual([]);
-    store.clearFilters();
-    expect(store.isFiltered.value).toBe(false);
-    expect(store.rows.value.length).toBe(5);
+    expect(store.rows.isFiltered.value).toBe(true);
+    expect([...store.rows.passing.value]).toEqual([]);
+    store.view.clearFilters();
+    expect(store.rows.isFiltered.value).toBe(false);
+    expect(store.rows.passing.value.length).toBe(5);
     expect(model.sent).toEqual([
       { search: "", categories: null, bounds: null, precisions: null, time_share: 1, top: 1000, infeed: true },
     ]);
   });
   it("shows the kernels again that were left out when some were singled out", () => {
     const { model, store } = make();
-    store.setOnly([0, 3]);
+    store.rows.setOnly([0, 3]);
     expect(namesOf(store)).toEqual(["gemm", "norm"]);
-    expect([store.isFiltered.value, store.onlyRows.value]).toEqual([true, [0, 3]]);
-    store.setSearch("m");
-    store.setCategories(["copy"]);
+    expect([store.rows.isFiltered.value, store.rows.only.value]).toEqual([true, [0, 3]]);
+    store.view.setSearch("m");
+    store.view.setCategories(["copy"]);
     expect(namesOf(store)).toEqual([]);
-    store.clearFilters();
+    store.view.clearFilters();
     expect(namesOf(store).length).toBe(5);
-    expect([store.isFiltered.value, store.onlyRows.value]).toEqual([false, null]);
+    expect([store.rows.isFiltered.value, store.rows.only.value]).toEqual([false, null]);
     // Only this page singles kernels out.
     expect(model.sent.every((sent) => !Object.keys(sent).includes("only_rows"))).toBe(true);
   });
   it("is not needed when other kernels come: then none is singled out", () => {
     const { model, store } = make();
-    store.setOnly([0, 3]);
+    store.rows.setOnly([0, 3]);
     model.receive("kernels", wireKernels(KERNELS.slice(1)));
     expect(namesOf(store)).toEqual(["copy", "infeed", "norm", "later"]);
-    expect(store.isFiltered.value).toBe(false);
+    expect(store.rows.isFiltered.value).toBe(false);
   });
   it("leaves what is no filter", () => {
     const { store } = make(TOTALS, { scope: "program", sort_by: "flops", columns: ["name"] });
-    store.clearFilters();
-    expect([store.scope.value, store.sortBy.value, store.columns.value]).toEqual(["program", "flops", ["name"]]);
+    store.view.clearFilters();
+    expect([store.view.scope.value, store.view.sortBy.value, store.view.columns.value]).toEqual([
+      "program",
+      "flops",
+      ["name"],
+    ]);
   });
   it("has nothing to lift where all kernels are asked for", () => {
-    expect(make({}, { top: null }).store.isFiltered.value).toBe(false);
+    expect(make({}, { top: null }).store.rows.isFiltered.value).toBe(false);
   });
 });
 
 describe("a stream", () => {
   it("of searches or shares is told at the pace of a stream, and always its last", () => {
     const { model, store } = make();
-    for (const text of ["g", "ge", "gem"]) store.setSearch(text, { stream: true });
+    for (const text of ["g", "ge", "gem"]) store.view.setSearch(text, { stream: true });
     vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ search: "gem" }]);
   });
   it("of shares while the slider is held is not answered back", () => {
     const { model, store } = make();
-    const gesture = store.dragTimeShare();
-    store.setTimeShare(0.5, { stream: true });
+    const gesture = store.view.dragTimeShare();
+    store.view.setTimeShare(0.5, { stream: true });
     vi.advanceTimersByTime(1000);
     model.receive("time_share", 0.9);
-    expect(store.timeShare.value).toBe(0.5);
+    expect(store.view.timeShare.value).toBe(0.5);
     gesture.end();
-    expect(store.timeShare.value).toBe(0.9);
+    expect(store.view.timeShare.value).toBe(0.9);
   });
 });
 
 describe("the totals of a program", () => {
   it("are rows after the kernels; the program alone is drawn with them, last, as a star", () => {
     const { store } = make(TOTALS);
-    expect(store.drawn.value.n).toBe(8);
-    expect(store.kernels.value.n).toBe(5);
-    expect([...store.drawnRows.value]).toEqual([0, 1, 2, 3, 4, 5]);
-    const { n, row, side, radius } = store.points.value;
+    expect(store.rows.drawn.value.n).toBe(8);
+    expect(store.rows.kernels.value.n).toBe(5);
+    expect([...store.rows.drawnRows.value]).toEqual([0, 1, 2, 3, 4, 5]);
+    const { n, row, side, radius } = store.rows.points.value;
     expect([n, row[n - 1], side[n - 1], radius[n - 1]]).toEqual([6, 5, 3, 9]);
-    expect(store.points.value.x[n - 1]).toBe(4200 / 310);
-    expect(store.points.value.y[n - 1]).toBe(42);
-    expect([...make().store.drawnRows.value]).toEqual([0, 1, 2, 3, 4]);
+    expect(store.rows.points.value.x[n - 1]).toBe(4200 / 310);
+    expect(store.rows.points.value.y[n - 1]).toBe(42);
+    expect([...make().store.rows.drawnRows.value]).toEqual([0, 1, 2, 3, 4]);
   });
   it("are one star beside the kernels, though a file tells two", () => {
     const [total, ...steps] = TOTALS.program as readonly KernelSpec[];
     const { store } = make({ program: [total as KernelSpec, { ...total, name: "Total (HW)" }, ...steps] });
-    expect([...store.drawnRows.value]).toEqual([0, 1, 2, 3, 4, 5]);
-    store.setScope("program");
-    expect([...store.points.value.side.slice(0, 4)]).toEqual([1, 1, 3, 3]);
+    expect([...store.rows.drawnRows.value]).toEqual([0, 1, 2, 3, 4, 5]);
+    store.view.setScope("program");
+    expect([...store.rows.points.value.side.slice(0, 4)]).toEqual([1, 1, 3, 3]);
   });
   it("are drawn alone in their scope, the program on top, whatever the filters are", () => {
     const { model, store } = make(TOTALS, { search: "none of them" });
-    expect([...store.drawnRows.value]).toEqual([5]);
-    store.setScope("program");
-    expect([...store.drawnRows.value]).toEqual([7, 6, 5]);
+    expect([...store.rows.drawnRows.value]).toEqual([5]);
+    store.view.setScope("program");
+    expect([...store.rows.drawnRows.value]).toEqual([7, 6, 5]);
     expect(model.sent).toEqual([{ scope: "program" }]);
-    expect([...make({}, { scope: "program" }).store.drawnRows.value]).toEqual([0, 1, 2, 3, 4]);
+    expect([...make({}, { scope: "program" }).store.rows.drawnRows.value]).toEqual([0, 1, 2, 3, 4]);
   });
   it("are pointed at and not told to Python, nor are they selected", () => {
     const { model, store } = make(TOTALS);
-    store.hover(1);
+    store.rows.hover(1);
     vi.advanceTimersByTime(1000);
-    store.hover(5);
-    expect([store.pointed.value, store.hovered.value]).toEqual([5, null]);
-    store.select([5, 2]);
-    expect(store.selected.value).toEqual([2]);
-    store.hover(null);
-    expect(store.pointed.value).toBeNull();
+    store.rows.hover(5);
+    expect([store.rows.pointed.value, store.rows.hovered.value]).toEqual([5, null]);
+    store.rows.select([5, 2]);
+    expect(store.rows.selected.value).toEqual([2]);
+    store.rows.hover(null);
+    expect(store.rows.pointed.value).toBeNull();
     expect(model.sent).toEqual([{ hovered: 1 }, { hovered: null, selected: [2] }]);
   });
   it("are forgotten with the kernels that they came with", () => {
     const { model, store } = make(TOTALS);
-    store.hover(6);
+    store.rows.hover(6);
     model.receive("kernels", wireKernels(KERNELS));
-    expect(store.pointed.value).toBeNull();
+    expect(store.rows.pointed.value).toBeNull();
   });
 });
 
 describe("categories", () => {
   it("have their kernels and their share of the time, that of the longest time first", () => {
-    expect(make().store.byCategory.value).toEqual([
+    expect(make().store.rows.byCategory.value).toEqual([
       { name: "dot", kernels: 2, code: 0, share: 0.55 },
       { name: "copy", kernels: 1, code: 1, share: 0.3 },
       { name: "Infeed", kernels: 1, code: 2, share: 0.15 },
@@ -229,23 +233,23 @@ describe("categories", () => {
       [7, ["run 2", "run 1"]],
     ] as const) {
       model.receive("kernels", { ...(runs(time) as object), series: true });
-      expect(store.kernels.value.category.values).toEqual(["run 1", "run 2"]);
-      expect(store.byCategory.value.map(({ name }) => name)).toEqual(longestFirst);
-      expect(store.byCategory.value.map(({ code }) => `run ${code + 1}`)).toEqual(longestFirst);
+      expect(store.rows.kernels.value.category.values).toEqual(["run 1", "run 2"]);
+      expect(store.rows.byCategory.value.map(({ name }) => name)).toEqual(longestFirst);
+      expect(store.rows.byCategory.value.map(({ code }) => `run ${code + 1}`)).toEqual(longestFirst);
     }
     model.receive("kernels", runs(7));
-    expect(store.kernels.value.category.values).toEqual(["run 2", "run 1"]);
+    expect(store.rows.kernels.value.category.values).toEqual(["run 2", "run 1"]);
   });
 });
 
 describe("rows at their roof", () => {
   it("mean nothing once there are other kernels", () => {
     const { model, store } = make();
-    store.setAtRoof([1, 3]);
+    store.rows.setAtRoof([1, 3]);
     expect(model.sent).toEqual([{ at_roof: [1, 3] }]);
     model.state["at_roof"] = [0, 3];
     model.receive("kernels", wireKernels(KERNELS.slice(0, 2)));
-    expect(store.atRoof.value).toEqual([0]);
+    expect(store.rows.atRoof.value).toEqual([0]);
   });
 });
 
@@ -255,11 +259,11 @@ describe("a big table", () => {
     const kernels = makeKernels(specs);
     expect(kernels.totalTime).toBe((3000 * 3001) / 2);
     const { store } = make({}, { kernels: wireKernels(specs) });
-    expect(store.rows.value.length).toBe(1000);
-    expect(store.rows.value[0]).toBe(2000);
-    store.setTop(null);
-    store.setSearch("k29*9");
+    expect(store.rows.passing.value.length).toBe(1000);
+    expect(store.rows.passing.value[0]).toBe(2000);
+    store.view.setTop(null);
+    store.view.setSearch("k29*9");
     // 299, because "*" also matches nothing; 2909, 2919 … 2989; and 2990 to 2999.
-    expect(store.rows.value.length).toBe(20);
+    expect(store.rows.passing.value.length).toBe(20);
   });
 });

@@ -67,20 +67,20 @@ describe("the answers of a page", () => {
     const storage = answersStorage(story("a"), 1, () => browser);
     const browser = memory();
     const store = start(storage);
-    expect([store.isStorageRefused?.value, storage?.read()]).toEqual([false, undefined]);
-    store.giveAnswer("a");
+    expect([store.lesson.isStorageRefused?.value, storage?.read()]).toEqual([false, undefined]);
+    store.lesson.giveAnswer("a");
     expect(storage?.read()).toEqual({ a: ["a"] });
-    store.forgetAnswers();
-    expect([storage?.read(), store.answers.value]).toEqual([{}, {}]);
+    store.lesson.forgetAnswers();
+    expect([storage?.read(), store.lesson.answers.value]).toEqual([{}, {}]);
   });
   it("that the browser refuses to keep are told", () => {
     const store = start(answersStorage(story("a"), 1, refused));
-    expect(store.isStorageRefused?.value).toBe(false);
-    store.giveAnswer("a");
-    expect(store.isStorageRefused?.value).toBe(true);
+    expect(store.lesson.isStorageRefused?.value).toBe(false);
+    store.lesson.giveAnswer("a");
+    expect(store.lesson.isStorageRefused?.value).toBe(true);
   });
   it("with Python are Python's to keep", () => {
-    expect(start(undefined).isStorageRefused).toBeUndefined();
+    expect(start(undefined).lesson.isStorageRefused).toBeUndefined();
     expect(keepAnswers(new FakeModel({}), { value: {}, peek: () => ({}) } as never, abort().signal)).toBeUndefined();
   });
 });

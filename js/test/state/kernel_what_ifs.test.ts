@@ -235,102 +235,110 @@ function start(state: Record<string, unknown> = {}) {
 describe("what is asked of kernels", () => {
   it("starts as Python says, and that is no change", () => {
     const { store } = start({ moves: { 1: { time: 2 } } });
-    expect(store.moves.value).toEqual({ 1: { time: 2 } });
-    expect(store.canUndo.value).toBe(false);
+    expect(store.rows.moves.value).toEqual({ 1: { time: 2 } });
+    expect(store.history.canUndo.value).toBe(false);
   });
   it("is told to Python, a factor of 1 as none", () => {
     const { model, store } = start();
-    store.setMove(0, { bytes: 0.5, time: 1 });
+    store.rows.setMove(0, { bytes: 0.5, time: 1 });
     vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ moves: { 0: { bytes: 0.5 } } }]);
-    store.resetMoves(0);
+    store.rows.resetMoves(0);
     expect(model.state["moves"]).toEqual({});
   });
   it("is one entry of the history from taking hold to letting go", () => {
     const { model, store } = start();
-    const drag = store.dragKernel(0, false);
-    for (const bytes of [0.9, 0.7, 0.5]) store.setMove(0, { bytes });
+    const drag = store.rows.dragKernel(0, false);
+    for (const bytes of [0.9, 0.7, 0.5]) store.rows.setMove(0, { bytes });
     drag.end();
-    store.setMove(1, { time: 2 }, false);
-    store.undo();
-    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
-    store.undo();
-    expect([store.moves.value, model.state["moves"], store.canUndo.value]).toEqual([{}, {}, false]);
-    store.redo();
-    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
+    store.rows.setMove(1, { time: 2 }, false);
+    store.history.undo();
+    expect(store.rows.moves.value).toEqual({ 0: { bytes: 0.5 } });
+    store.history.undo();
+    expect([store.rows.moves.value, model.state["moves"], store.history.canUndo.value]).toEqual([{}, {}, false]);
+    store.history.redo();
+    expect(store.rows.moves.value).toEqual({ 0: { bytes: 0.5 } });
   });
   it("is as it was when it is taken back, and then there is nothing to undo", () => {
     const { store } = start({ moves: { 0: { time: 2 } } });
-    const drag = store.dragKernel(0, false);
-    expect(store.dragging.value).toBe(true);
-    store.setMove(0, { bytes: 0.5, time: 2 });
+    const drag = store.rows.dragKernel(0, false);
+    expect(store.view.dragging.value).toBe(true);
+    store.rows.setMove(0, { bytes: 0.5, time: 2 });
     drag.cancel();
-    expect([store.moves.value, store.dragging.value, store.canUndo.value]).toEqual([{ 0: { time: 2 } }, false, false]);
+    expect([store.rows.moves.value, store.view.dragging.value, store.history.canUndo.value]).toEqual([
+      { 0: { time: 2 } },
+      false,
+      false,
+    ]);
   });
   it("by keys is a series of steps, like a drag until the keys rest", () => {
     const { store } = start();
-    const drag = store.dragKernel(0, true);
-    expect(store.dragging.value).toBe(false);
+    const drag = store.rows.dragKernel(0, true);
+    expect(store.view.dragging.value).toBe(false);
     for (const bytes of [0.9, 0.8]) {
       drag.move({ bytes });
       vi.advanceTimersByTime(149);
-      expect([store.dragging.value, store.isHeld.value]).toEqual([true, false]);
+      expect([store.view.dragging.value, store.view.isHeld.value]).toEqual([true, false]);
     }
     vi.advanceTimersByTime(1);
-    expect([store.dragging.value, store.kernelDrag.value?.row]).toEqual([false, 0]);
+    expect([store.view.dragging.value, store.rows.kernelDrag.value?.row]).toEqual([false, 0]);
     drag.end();
-    store.undo();
-    expect([store.moves.value, store.canUndo.value]).toEqual([{}, false]);
+    store.history.undo();
+    expect([store.rows.moves.value, store.history.canUndo.value]).toEqual([{}, false]);
   });
   it("while it is held takes Python's word on other kernels alone, and after it on its own too", () => {
     const { model, store } = start();
-    const drag = store.dragKernel(0, true);
-    expect(store.dragging.value).toBe(false);
-    store.setMove(0, { bytes: 0.5 });
+    const drag = store.rows.dragKernel(0, true);
+    expect(store.view.dragging.value).toBe(false);
+    store.rows.setMove(0, { bytes: 0.5 });
     model.receive("moves", { 0: { bytes: 0.7 }, 1: { time: 3 } });
-    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
+    expect(store.rows.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
     drag.end();
     expect(model.state["moves"]).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
     model.receive("moves", { 1: { time: 3 } });
-    expect(store.moves.value).toEqual({ 1: { time: 3 } });
-    store.undo();
-    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
+    expect(store.rows.moves.value).toEqual({ 1: { time: 3 } });
+    store.history.undo();
+    expect(store.rows.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
   });
   it("is Python's word where the hand asked nothing meanwhile, else the hand's, and Python hears of it", () => {
     const { model, store } = start();
-    const drag = store.dragKernel(0, false);
+    const drag = store.rows.dragKernel(0, false);
     model.receive("moves", { 0: { time: 3 } });
-    expect(store.moves.value).toEqual({});
+    expect(store.rows.moves.value).toEqual({});
     drag.cancel();
-    expect(store.moves.value).toEqual({ 0: { time: 3 } });
-    const again = store.dragKernel(0, false);
-    store.setMove(0, { bytes: 0.5 });
+    expect(store.rows.moves.value).toEqual({ 0: { time: 3 } });
+    const again = store.rows.dragKernel(0, false);
+    store.rows.setMove(0, { bytes: 0.5 });
     model.receive("moves", {});
     again.end();
-    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
-    expect(model.state["moves"]).toEqual(store.moves.value);
+    expect(store.rows.moves.value).toEqual({ 0: { bytes: 0.5 } });
+    expect(model.state["moves"]).toEqual(store.rows.moves.value);
   });
   it("is nothing of other kernels, also while it is held, and cannot be brought back to them", () => {
     const { model, store } = start();
-    store.setMove(0, { bytes: 0.5 }, false);
-    store.dragKernel(1, false);
-    store.setMove(1, { time: 2 });
+    store.rows.setMove(0, { bytes: 0.5 }, false);
+    store.rows.dragKernel(1, false);
+    store.rows.setMove(1, { time: 2 });
     model.receive("kernels", wireKernels(KERNELS.slice(1)));
-    expect([store.moves.value, store.kernelDrag.value, store.canUndo.value]).toEqual([{}, undefined, false]);
+    expect([store.rows.moves.value, store.rows.kernelDrag.value, store.history.canUndo.value]).toEqual([
+      {},
+      undefined,
+      false,
+    ]);
     model.receive("moves", {});
-    expect(store.canUndo.value).toBe(false);
+    expect(store.history.canUndo.value).toBe(false);
   });
   it("comes with other kernels where Python says so", () => {
     const { model, store } = start({ moves: { 0: { bytes: 0.5 } } });
     model.state["moves"] = { 1: { time: 2 } };
     model.receive("kernels", wireKernels(KERNELS.slice(1)));
-    expect(store.moves.value).toEqual({ 1: { time: 2 } });
+    expect(store.rows.moves.value).toEqual({ 1: { time: 2 } });
   });
   it("is judged by what-if rates", () => {
     const { store } = start({ moves: { 0: { bytes: 1 / 62 } } });
-    expect((store.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(20, 9);
+    expect((store.rows.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(20, 9);
     // Before: 31 µs of memory. After: 10 µs of compute.
-    store.setRate("bandwidth", 2e12);
-    expect((store.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(40, 9);
+    store.rates.setRate("bandwidth", 2e12);
+    expect((store.rows.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(40, 9);
   });
 });

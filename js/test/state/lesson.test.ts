@@ -28,60 +28,61 @@ function onKernels(steps: Parameters<typeof makeStory>[1][], changes: Record<str
   const store = createStore(model, abort().signal);
   return { model, store };
 }
-const bandwidth = (store: Store) => store.focusRoof.value?.bandwidth;
-const namesOf = (store: Store, rows: Iterable<number>) => [...rows].map((row) => textAt(store.drawn.value.name, row));
+const bandwidth = (store: Store) => store.rates.focusRoof.value?.bandwidth;
+const namesOf = (store: Store, rows: Iterable<number>) =>
+  [...rows].map((row) => textAt(store.rows.drawn.value.name, row));
 
 describe("a step", () => {
   it("shows its values, whatever was changed before", () => {
     const { store } = onKernels([{}, { changes: HBM(2e12) }, { changes: { ...HBM(2e12), search: "gelu" } }]);
-    store.showStep(1);
-    expect([store.step.value, bandwidth(store)]).toEqual([1, 2e12]);
-    store.setRate("bandwidth", 5e12);
-    store.setSearch("flat");
-    store.select([1]);
-    store.showStep(2);
-    expect([bandwidth(store), store.search.value, store.selected.value]).toEqual([2e12, "gelu", []]);
-    store.showStep(0);
-    expect([store.step.value, bandwidth(store), store.search.value]).toEqual([0, 1e12, ""]);
+    store.lesson.showStep(1);
+    expect([store.lesson.step.value, bandwidth(store)]).toEqual([1, 2e12]);
+    store.rates.setRate("bandwidth", 5e12);
+    store.view.setSearch("flat");
+    store.rows.select([1]);
+    store.lesson.showStep(2);
+    expect([bandwidth(store), store.view.search.value, store.rows.selected.value]).toEqual([2e12, "gelu", []]);
+    store.lesson.showStep(0);
+    expect([store.lesson.step.value, bandwidth(store), store.view.search.value]).toEqual([0, 1e12, ""]);
   });
   it("shows the same after another way to it", () => {
     const { store: one } = onKernels([{}, { changes: HBM(2e12) }, { changes: { search: "gelu" } }]);
     const { store: other } = onKernels([{}, { changes: HBM(2e12) }, { changes: { search: "gelu" } }]);
-    one.showStep(2);
-    for (const step of [1, 0, 2]) other.showStep(step);
-    expect([bandwidth(other), other.search.value]).toEqual([bandwidth(one), one.search.value]);
+    one.lesson.showStep(2);
+    for (const step of [1, 0, 2]) other.lesson.showStep(step);
+    expect([bandwidth(other), other.view.search.value]).toEqual([bandwidth(one), one.view.search.value]);
   });
   it("starts anew if it is shown again", () => {
     const { store } = onKernels([{ changes: HBM(2e12) }]);
-    store.showStep(0);
-    store.setRate("bandwidth", 5e12);
-    store.showStep(0);
+    store.lesson.showStep(0);
+    store.rates.setRate("bandwidth", 5e12);
+    store.lesson.showStep(0);
     expect(bandwidth(store)).toBe(2e12);
   });
   it("is left by undo, with the state of the step before", () => {
     const { store } = onKernels([{}, { changes: HBM(2e12) }]);
-    store.setRate("bandwidth", 5e12);
-    store.showStep(1);
-    store.undo();
-    expect([store.step.value, bandwidth(store)]).toEqual([0, 5e12]);
-    store.redo();
-    expect([store.step.value, bandwidth(store)]).toEqual([1, 2e12]);
+    store.rates.setRate("bandwidth", 5e12);
+    store.lesson.showStep(1);
+    store.history.undo();
+    expect([store.lesson.step.value, bandwidth(store)]).toEqual([0, 5e12]);
+    store.history.redo();
+    expect([store.lesson.step.value, bandwidth(store)]).toEqual([1, 2e12]);
   });
   it("is sent to Python in one message with what it changes, and nothing else", () => {
     const { model, store } = onKernels([{}, { changes: HBM(2e12) }]);
     model.sent.length = 0;
-    store.showStep(1);
+    store.lesson.showStep(1);
     vi.runAllTimers();
     expect(model.sent).toEqual([{ step: 1, ...HBM(2e12) }]);
   });
   it("is shown when Python says so", () => {
     const { model, store } = onKernels([{}, { caption: [["p", "Second."]] }]);
     model.receive("step", 1);
-    expect([store.step.value, store.lesson.current.value?.caption]).toEqual([1, [["p", "Second."]]]);
+    expect([store.lesson.step.value, store.lesson.current.value?.caption]).toEqual([1, [["p", "Second."]]]);
   });
   it("that a shorter story of Python has no more becomes the last one", () => {
     const { model, store } = onKernels([{}, {}, {}]);
-    store.showStep(2);
+    store.lesson.showStep(2);
     model.receive("story", makeStory({}, {}, { caption: [["p", "Last."]] }));
     expect([store.lesson.steps.value, store.lesson.current.value?.caption]).toEqual([2, [["p", "Last."]]]);
   });
@@ -100,12 +101,12 @@ describe("a step of a graph", () => {
     return { model, store: createStore(model, abort().signal) };
   }
   const now = (store: Store) => {
-    const { graph, partition, dims } = store.workload.value as NonNullable<typeof store.workload.value>;
+    const { graph, partition, dims } = store.workload.graph.value as NonNullable<typeof store.workload.graph.value>;
     return [graph.name, partition.groups, dims];
   };
   function mergeAll(store: Store) {
-    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
-    store.setPartition(fuse(graph, partition, 0, 1));
+    const { graph, partition } = store.workload.graph.value as NonNullable<typeof store.workload.graph.value>;
+    store.workload.setPartition(fuse(graph, partition, 0, 1));
   }
 
   it("has its phase, its kernels and its sizes", () => {
@@ -114,37 +115,37 @@ describe("a step of a graph", () => {
       { changes: { partition: [[0, 1]], dims: { n: 8 } } },
       { changes: { phase: "decode" } },
     );
-    store.showStep(1);
+    store.lesson.showStep(1);
     expect(now(store)).toEqual(["prefill", [[0, 1]], { n: 8 }]);
-    store.showStep(2);
+    store.lesson.showStep(2);
     expect(now(store)).toEqual(["decode", [[0], [1]], {}]);
-    store.showStep(0);
+    store.lesson.showStep(0);
     expect(now(store)).toEqual(["prefill", [[0], [1]], {}]);
   });
   it("undoes what the learner has merged, and undo merges it again", () => {
     const { store } = onGraph({}, {});
     mergeAll(store);
-    store.setDim("n", 7);
-    store.showStep(1);
+    store.workload.setDim("n", 7);
+    store.lesson.showStep(1);
     expect(now(store)).toEqual(["prefill", [[0], [1]], {}]);
-    store.undo();
-    expect([store.step.value, ...now(store)]).toEqual([0, "prefill", [[0, 1]], { n: 7 }]);
+    store.history.undo();
+    expect([store.lesson.step.value, ...now(store)]).toEqual([0, "prefill", [[0, 1]], { n: 7 }]);
   });
   it("sends all of another phase together with the step", () => {
     const { model, store } = onGraph({}, { changes: { phase: "decode", dims: { n: 9 } } });
     model.sent.length = 0;
-    store.showStep(1);
+    store.lesson.showStep(1);
     vi.runAllTimers();
     expect(Object.assign({}, ...model.sent)).toMatchObject({ step: 1, phase: "decode", dims: { n: 9 } });
     expect(model.state).toMatchObject({ step: 1, phase: "decode", dims: { n: 9 }, partition: [[0], [1]] });
   });
   it("takes the groups as the answer to a merge", () => {
     const { model, store } = onGraph({ question: MERGE });
-    expect(store.answerNow()).toEqual([["a"], ["b"]]);
-    store.giveAnswer(store.answerNow() ?? []);
+    expect(store.lesson.answerNow()).toEqual([["a"], ["b"]]);
+    store.lesson.giveAnswer(store.lesson.answerNow() ?? []);
     expect(store.lesson.isRevealed.value).toBe(false);
     mergeAll(store);
-    store.giveAnswer(store.answerNow() ?? []);
+    store.lesson.giveAnswer(store.lesson.answerNow() ?? []);
     expect(store.lesson.isRevealed.value).toBe(true);
     vi.runAllTimers();
     expect(model.state["answers"]).toEqual({ q: [[["a"], ["b"]], [["a", "b"]]] });
@@ -157,7 +158,7 @@ describe("a step of a graph", () => {
   });
   it("takes no merge that leaves out an operation, or has one twice", () => {
     const { store } = onGraph({ question: MERGE });
-    const workload = store.workload.value;
+    const workload = store.workload.graph.value;
     for (const groups of [[], [["a"]], [["a", "b"], ["b"]], [["a", "x"]], [["a", "b", "x"]]])
       expect(verdictOf(MERGE, groups, workload)).toEqual({ isRight: false, factor: Number.NaN });
     expect(verdictOf(MERGE, "a", workload)?.isRight).toBe(false);
@@ -175,16 +176,16 @@ describe("a hidden kernel", () => {
   it("has no point, no row and no sentence until the answer is found", () => {
     const { store } = onKernels([{ question: PLACE, hides: ["gelu"], changes: { selected: [0] } }], { selected: [0] });
     const seen = () => [
-      namesOf(store, store.points.value.row),
-      namesOf(store, store.rows.value),
-      namesOf(store, store.ranking.value.rows),
+      namesOf(store, store.rows.points.value.row),
+      namesOf(store, store.rows.passing.value),
+      namesOf(store, store.rows.ranking.value.rows),
       captionOf(store, undefined).text.includes("gelu"),
     ];
     expect(seen()).toEqual([["flat"], ["flat"], ["flat"], false]);
-    store.giveAnswer(100);
+    store.lesson.giveAnswer(100);
     expect(seen()).toEqual([["flat"], ["flat"], ["flat"], false]);
-    store.giveAnswer(10.2);
-    expect(namesOf(store, store.rows.value)).toEqual(["gelu", "flat"]);
+    store.lesson.giveAnswer(10.2);
+    expect(namesOf(store, store.rows.passing.value)).toEqual(["gelu", "flat"]);
     expect(seen().at(-1)).toBe(true);
   });
   it("is shown if the learner asks for the answer, and stays hidden in another question", () => {
@@ -192,40 +193,42 @@ describe("a hidden kernel", () => {
       { question: PLACE, hides: ["gelu"] },
       { question: { ...PLACE, key: "r" }, hides: ["gelu"] },
     ]);
-    store.giveAnswer(500);
+    store.lesson.giveAnswer(500);
     store.lesson.reveal();
-    expect(store.rows.value.length).toBe(2);
-    store.showStep(1);
-    expect(store.rows.value.length).toBe(1);
-    store.showStep(0);
-    expect(store.rows.value.length).toBe(2);
+    expect(store.rows.passing.value.length).toBe(2);
+    store.lesson.showStep(1);
+    expect(store.rows.passing.value.length).toBe(1);
+    store.lesson.showStep(0);
+    expect(store.rows.passing.value.length).toBe(2);
   });
   it("is not what the chart's search finds", () => {
     const { store } = onKernels([{ question: PLACE, hides: ["gelu"] }]);
-    store.setSearch("gelu");
-    expect(store.rows.value.length).toBe(0);
+    store.view.setSearch("gelu");
+    expect(store.rows.passing.value.length).toBe(0);
   });
   it("has no total if all kernels are hidden", () => {
     const { store } = onKernels([{ question: PLACE, hides: true }, {}], {
       kernels: wireKernels(KERNELS, 0, { program: PROGRAM }),
     });
     for (const scope of ["kernels", "program"] as const) {
-      store.setScope(scope);
-      expect([store.points.value.n, store.rows.value.length, store.drawnRows.value.length]).toEqual([0, 0, 0]);
-      store.hover(2);
+      store.view.setScope(scope);
+      expect([store.rows.points.value.n, store.rows.passing.value.length, store.rows.drawnRows.value.length]).toEqual([
+        0, 0, 0,
+      ]);
+      store.rows.hover(2);
       expect(captionOf(store, undefined).text).not.toContain("program");
-      store.hover(null);
+      store.rows.hover(null);
     }
-    store.showStep(1);
-    store.setScope("kernels");
-    expect(namesOf(store, store.points.value.row).sort()).toEqual(["flat", "gelu", "program"]);
+    store.lesson.showStep(1);
+    store.view.setScope("kernels");
+    expect(namesOf(store, store.rows.points.value.row).sort()).toEqual(["flat", "gelu", "program"]);
   });
   it("stays the same object while nothing else is hidden", () => {
     const { store } = onKernels([{ hides: ["gelu"] }, { hides: ["gelu"] }, { hides: ["flat"] }]);
     const before = store.lesson.hidden.value;
-    store.showStep(1);
+    store.lesson.showStep(1);
     expect(store.lesson.hidden.value).toBe(before);
-    store.showStep(2);
+    store.lesson.showStep(2);
     expect(store.lesson.hidden.value).toEqual(new Set(["flat"]));
   });
 });
@@ -235,49 +238,53 @@ describe("answers", () => {
 
   it("are all kept, sent, and not undone", () => {
     const { model, store } = onKernels([{ question: NUMBER }, {}]);
-    store.giveAnswer(50);
-    store.giveAnswer(100);
+    store.lesson.giveAnswer(50);
+    store.lesson.giveAnswer(100);
     vi.runAllTimers();
     expect(model.state["answers"]).toEqual({ q: [50, 100] });
-    store.setRate("bandwidth", 3e12);
-    store.undo();
-    store.undo();
-    expect(store.answers.value).toEqual({ q: [50, 100] });
-    store.showStep(1);
-    store.showStep(0);
+    store.rates.setRate("bandwidth", 3e12);
+    store.history.undo();
+    store.history.undo();
+    expect(store.lesson.answers.value).toEqual({ q: [50, 100] });
+    store.lesson.showStep(1);
+    store.lesson.showStep(0);
     expect([store.lesson.attempts.value, store.lesson.isRevealed.value]).toEqual([[50, 100], true]);
   });
   it.each(["constructor", "toString", "valueOf"])("are none at first for the key %s, and are kept by it", (key) => {
     const { store } = onKernels([{ question: { ...NUMBER, key } }]);
     expect([store.lesson.attempts.value, store.lesson.isRevealed.value]).toEqual([[], false]);
-    store.giveAnswer(100);
-    expect([store.answers.value, store.lesson.isRevealed.value]).toEqual([{ [key]: [100] }, true]);
+    store.lesson.giveAnswer(100);
+    expect([store.lesson.answers.value, store.lesson.isRevealed.value]).toEqual([{ [key]: [100] }, true]);
   });
   it("of Python count like those of the page", () => {
     const { model, store } = onKernels([{ question: NUMBER, hides: ["gelu"] }]);
-    store.giveAnswer(50);
+    store.lesson.giveAnswer(50);
     store.lesson.reveal();
     model.receive("answers", {});
-    expect([store.lesson.isRevealed.value, store.rows.value.length]).toEqual([false, 1]);
+    expect([store.lesson.isRevealed.value, store.rows.passing.value.length]).toEqual([false, 1]);
     model.receive("answers", { q: [100] });
-    expect([store.lesson.isRevealed.value, store.rows.value.length]).toEqual([true, 2]);
+    expect([store.lesson.isRevealed.value, store.rows.passing.value.length]).toEqual([true, 2]);
     model.receive("answers", {});
-    expect([store.lesson.isRevealed.value, store.rows.value.length]).toEqual([false, 1]);
+    expect([store.lesson.isRevealed.value, store.rows.passing.value.length]).toEqual([false, 1]);
   });
   it("need a question", () => {
     const { store } = onKernels([{}]);
-    store.giveAnswer(1);
-    expect([store.answers.value, store.answerNow(), store.verdict(1)]).toEqual([{}, undefined, undefined]);
+    store.lesson.giveAnswer(1);
+    expect([store.lesson.answers.value, store.lesson.answerNow(), store.lesson.judge(1)]).toEqual([
+      {},
+      undefined,
+      undefined,
+    ]);
   });
   it("are the rates of the roof for a question about the roof", () => {
     const steps = (["bandwidth", "peak_flops"] as const).map((on) => ({
       question: makeQuestion({ key: on, kind: "drag", on, answer: 2e12 }),
     }));
     const { store } = onKernels(steps);
-    store.setRate("bandwidth", 2e12);
-    expect([store.answerNow(), store.verdict(2e12)?.isRight]).toEqual([2e12, true]);
-    store.showStep(1);
-    expect(store.answerNow()).toBe(1e14);
+    store.rates.setRate("bandwidth", 2e12);
+    expect([store.lesson.answerNow(), store.lesson.judge(2e12)?.isRight]).toEqual([2e12, true]);
+    store.lesson.showStep(1);
+    expect(store.lesson.answerNow()).toBe(1e14);
   });
   it("of another form are wrong", () => {
     const choice = makeQuestion({ kind: "choice", answer: "a", tolerance: null });

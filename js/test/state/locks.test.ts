@@ -24,7 +24,7 @@ function make(changes: Readonly<Record<string, unknown>> = {}) {
 }
 
 const merged = (store: Store) => {
-  const now = store.workload.value;
+  const now = store.workload.graph.value;
   if (!now) throw new Error("no graph");
   const one = unfused(now.graph);
   return { ...one, groups: [one.groups.flat()], groupOf: one.groupOf.map(() => 0) };
@@ -33,43 +33,50 @@ const merged = (store: Store) => {
 /** By lock: what a learner could do. Each of these changes something as long as it is not locked. */
 const ACTIONS: Readonly<Record<string, readonly ((store: Store) => unknown)[]>> = {
   peak_flops: [
-    (store) => store.setRate("peak_flops", 150),
-    (store) => store.dragRates({ quantity: "peak_flops" }).move([150]),
+    (store) => store.rates.setRate("peak_flops", 150),
+    (store) => store.rates.dragRates({ quantity: "peak_flops" }).move([150]),
   ],
   bandwidth: [
-    (store) => store.setRate("bandwidth", 15),
-    (store) => store.setRate("bandwidth", 60, { level: "L2" }),
-    (store) => store.dragRates({ quantity: "bandwidth" }).move([15]),
+    (store) => store.rates.setRate("bandwidth", 15),
+    (store) => store.rates.setRate("bandwidth", 60, { level: "L2" }),
+    (store) => store.rates.dragRates({ quantity: "bandwidth" }).move([15]),
   ],
   chips: [
-    (store) => store.focus("b"),
-    (store) => store.toggle("b"),
-    (store) => store.addChip("c"),
-    (store) => store.removeChip("b"),
+    (store) => store.rates.focus("b"),
+    (store) => store.rates.toggle("b"),
+    (store) => store.rates.addChip("c"),
+    (store) => store.rates.removeChip("b"),
   ],
-  precision: [(store) => store.choosePrecision("fp8")],
-  memory: [(store) => store.chooseMemory("all")],
-  partition: [(store) => store.setPartition(merged(store))],
-  dims: [(store) => store.setDim("n", 10), (store) => store.dragDim("n").move(10)],
-  phase: [(store) => store.setPhase("two"), (store) => store.setConvention("mac"), (store) => store.setDtype("fp8")],
-  moves: [(store) => store.setMove(0, { bytes: 0.5 }), (store) => store.dragKernel(0, false).move({ bytes: 0.5 })],
+  precision: [(store) => store.rates.choosePrecision("fp8")],
+  memory: [(store) => store.rates.chooseMemory("all")],
+  partition: [(store) => store.workload.setPartition(merged(store))],
+  dims: [(store) => store.workload.setDim("n", 10), (store) => store.workload.dragDim("n").move(10)],
+  phase: [
+    (store) => store.workload.setPhase("two"),
+    (store) => store.workload.setConvention("mac"),
+    (store) => store.workload.setDtype("fp8"),
+  ],
+  moves: [
+    (store) => store.rows.setMove(0, { bytes: 0.5 }),
+    (store) => store.rows.dragKernel(0, false).move({ bytes: 0.5 }),
+  ],
   filters: [
-    (store) => store.setSearch("a"),
-    (store) => store.setCategories(["a"]),
-    (store) => store.setBounds(["compute"]),
-    (store) => store.setPrecisions(["bf16"]),
-    (store) => store.setTimeShare(0.5),
-    (store) => store.dragTimeShare().move(0.5),
-    (store) => store.setTop(5),
-    (store) => store.setInfeed(true),
-    (store) => store.setScope("program"),
-    (store) => store.setSortBy("name"),
+    (store) => store.view.setSearch("a"),
+    (store) => store.view.setCategories(["a"]),
+    (store) => store.view.setBounds(["compute"]),
+    (store) => store.view.setPrecisions(["bf16"]),
+    (store) => store.view.setTimeShare(0.5),
+    (store) => store.view.dragTimeShare().move(0.5),
+    (store) => store.view.setTop(5),
+    (store) => store.view.setInfeed(true),
+    (store) => store.view.setScope("program"),
+    (store) => store.view.setSortBy("name"),
   ],
   view: [
-    (store) => store.setView("time"),
-    (store) => store.setZoom([1, 10, 1, 10]),
-    (store) => store.dragZoom().move([1, 10, 1, 10]),
-    (store) => store.setAxis("word", 4),
+    (store) => store.view.setPlane("time"),
+    (store) => store.view.setZoom([1, 10, 1, 10]),
+    (store) => store.view.dragZoom().move([1, 10, 1, 10]),
+    (store) => store.view.setAxis("word", 4),
   ],
 };
 const CASES = Object.entries(ACTIONS).flatMap(([lock, acts]) => acts.map((act) => [lock, String(act), act] as const));
@@ -81,9 +88,9 @@ describe("what is locked", () => {
     act(store);
     vi.advanceTimersByTime(1000);
     expect(model.sent.slice(before)).toEqual([]);
-    expect(store.canUndo.value).toBe(false);
-    expect([store.whatIf.value, store.moves.value, store.zoom.value]).toEqual([{}, {}, null]);
-    expect(store.lockNote(lock as "dims")).toBe("Locked in this lesson");
+    expect(store.history.canUndo.value).toBe(false);
+    expect([store.rates.whatIf.value, store.rows.moves.value, store.view.zoom.value]).toEqual([{}, {}, null]);
+    expect(store.lesson.lockNote(lock as "dims")).toBe("Locked in this lesson");
   });
   it.each(CASES)("%s: %s has an effect if only other things are locked", (lock, _, act) => {
     const { model, store } = make({ locks: Object.keys(ACTIONS).filter((other) => other !== lock), infeed: false });
@@ -96,48 +103,48 @@ describe("what is locked", () => {
     const step = { caption: [], changes: {}, question: null, hides: false };
     const other = { ...step, changes: { focus_chip: "b", what_if: { b: { peak_flops: { bf16: 70 } } } } };
     const { model, store } = make({ story: { base, steps: [step, other] } });
-    store.setRate("peak_flops", 150);
-    store.focus("b");
+    store.rates.setRate("peak_flops", 150);
+    store.rates.focus("b");
     model.receive("locks", Object.keys(ACTIONS));
-    store.undo();
-    store.undo();
-    expect([store.focusChip.value, store.whatIf.value]).toEqual(["a", {}]);
-    store.redo();
-    expect(store.whatIf.value).toEqual({ a: { peak_flops: { bf16: 150 } } });
-    store.showStep(1);
-    expect([store.focusChip.value, store.whatIf.value]).toEqual(["b", { b: { peak_flops: { bf16: 70 } } }]);
+    store.history.undo();
+    store.history.undo();
+    expect([store.rates.focusChip.value, store.rates.whatIf.value]).toEqual(["a", {}]);
+    store.history.redo();
+    expect(store.rates.whatIf.value).toEqual({ a: { peak_flops: { bf16: 150 } } });
+    store.lesson.showStep(1);
+    expect([store.rates.focusChip.value, store.rates.whatIf.value]).toEqual(["b", { b: { peak_flops: { bf16: 70 } } }]);
     model.receive("view", "time");
-    expect(store.view.value).toBe("time");
+    expect(store.view.plane.value).toBe("time");
   });
   it("stops a drag that has begun", () => {
     const { model, store } = make();
-    const [rate, size] = [store.dragRates({ quantity: "bandwidth" }), "n"];
+    const [rate, size] = [store.rates.dragRates({ quantity: "bandwidth" }), "n"];
     rate.move([15]);
     model.receive("locks", ["bandwidth", "dims"]);
     rate.move([20]);
     rate.end();
-    expect(store.rateNow({ quantity: "bandwidth" })).toBe(15);
+    expect(store.rates.rateNow({ quantity: "bandwidth" })).toBe(15);
     model.receive("locks", []);
-    const drag = store.dragDim(size);
+    const drag = store.workload.dragDim(size);
     drag.move(10);
     model.receive("locks", ["dims"]);
     drag.move(20);
     drag.end();
-    expect(store.dims.value).toEqual({ n: 10 });
+    expect(store.workload.dims.value).toEqual({ n: 10 });
   });
   it("leaves the other rate of a drag of the ridge point", () => {
     const { store } = make({ locks: ["peak_flops"] });
-    const drag = store.dragRates({ quantity: "peak_flops" }, { quantity: "bandwidth" });
+    const drag = store.rates.dragRates({ quantity: "peak_flops" }, { quantity: "bandwidth" });
     drag.move([150, 15]);
     drag.end();
-    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 15 });
-    store.undo();
-    expect(store.whatIf.value).toEqual({});
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 15 });
+    store.history.undo();
+    expect(store.rates.whatIf.value).toEqual({});
   });
   it("keeps the focus chip if a chosen precision is missing there", () => {
     const { store } = make({ locks: ["chips"], focus_chip: "b" });
-    store.choosePrecision("fp8");
-    expect([store.focusChip.value, store.focusRoof.value]).toEqual(["b", undefined]);
+    store.rates.choosePrecision("fp8");
+    expect([store.rates.focusChip.value, store.rates.focusRoof.value]).toEqual(["b", undefined]);
   });
 });
 
@@ -145,49 +152,49 @@ describe("the rates of a learner", () => {
   const bandwidth = { quantity: "bandwidth" } as const;
   it("stay within the range, whether dragged, typed or set by a key", () => {
     const { store } = make({ ranges: { bandwidth: [5, 20] } });
-    store.setRate("bandwidth", 100);
-    expect(store.rateNow(bandwidth)).toBe(20);
-    store.setRate("bandwidth", 1, { stream: true });
-    expect(store.rateNow(bandwidth)).toBe(5);
-    const drag = store.dragRates({ quantity: "peak_flops" }, { ...bandwidth, level: "HBM" });
+    store.rates.setRate("bandwidth", 100);
+    expect(store.rates.rateNow(bandwidth)).toBe(20);
+    store.rates.setRate("bandwidth", 1, { stream: true });
+    expect(store.rates.rateNow(bandwidth)).toBe(5);
+    const drag = store.rates.dragRates({ quantity: "peak_flops" }, { ...bandwidth, level: "HBM" });
     drag.move([1e6, 1e6]);
     drag.end();
-    expect(store.focusRoof.value).toMatchObject({ peak: 1e6, bandwidth: 20 });
-    expect(store.rateLimits(bandwidth)).toEqual({ low: 5, high: 20, stops: [] });
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 1e6, bandwidth: 20 });
+    expect(store.rates.rateLimits(bandwidth)).toEqual({ low: 5, high: 20, stops: [] });
   });
   it("snap to the nearest rate on a logarithmic scale", () => {
     const { store } = make({ snap: { bandwidth: [1, 10, 100] } });
     // The middle between 10 and 100 is 31.6, not 55.
-    store.setRate("bandwidth", 31);
-    expect([store.rateNow(bandwidth), store.whatIf.value]).toEqual([10, {}]);
-    store.setRate("bandwidth", 32);
-    expect(store.rateNow(bandwidth)).toBe(100);
-    store.setRate("bandwidth", 1e9);
-    expect(store.rateNow(bandwidth)).toBe(100);
-    store.setRate("peak_flops", 31);
-    expect(store.rateNow({ quantity: "peak_flops" })).toBe(31);
+    store.rates.setRate("bandwidth", 31);
+    expect([store.rates.rateNow(bandwidth), store.rates.whatIf.value]).toEqual([10, {}]);
+    store.rates.setRate("bandwidth", 32);
+    expect(store.rates.rateNow(bandwidth)).toBe(100);
+    store.rates.setRate("bandwidth", 1e9);
+    expect(store.rates.rateNow(bandwidth)).toBe(100);
+    store.rates.setRate("peak_flops", 31);
+    expect(store.rates.rateNow({ quantity: "peak_flops" })).toBe(31);
   });
   it("snap to the rates within the range only", () => {
     const { store } = make({ snap: { bandwidth: [1, 10, 100] }, ranges: { bandwidth: [5, 50] } });
-    store.setRate("bandwidth", 49);
-    expect([store.rateNow(bandwidth), store.rateLimits(bandwidth).stops]).toEqual([10, [10]]);
+    store.rates.setRate("bandwidth", 49);
+    expect([store.rates.rateNow(bandwidth), store.rates.rateLimits(bandwidth).stops]).toEqual([10, [10]]);
   });
   it("are free at other memory levels than that of the roof", () => {
     const { store } = make({ memory: "all", ranges: { bandwidth: [5, 20] }, snap: { bandwidth: [5, 20] } });
-    store.setRate("bandwidth", 70, { level: "L2" });
-    store.setRate("bandwidth", 70, { level: "HBM" });
-    expect(store.whatIf.value).toEqual({ a: { bandwidth: { L2: 70, HBM: 20 } } });
+    store.rates.setRate("bandwidth", 70, { level: "L2" });
+    store.rates.setRate("bandwidth", 70, { level: "HBM" });
+    expect(store.rates.whatIf.value).toEqual({ a: { bandwidth: { L2: 70, HBM: 20 } } });
   });
   it("leave Python's values and those of undo as they are, even if these are out of range", () => {
     const { model, store } = make({ ranges: { bandwidth: [5, 20] }, snap: { bandwidth: [5, 20] } });
     model.receive("what_if", { a: { bandwidth: { HBM: 70 } } });
-    expect(store.rateNow(bandwidth)).toBe(70);
-    const drag = store.dragRates(bandwidth);
+    expect(store.rates.rateNow(bandwidth)).toBe(70);
+    const drag = store.rates.dragRates(bandwidth);
     drag.move([6]);
     drag.cancel();
-    expect(store.rateNow(bandwidth)).toBe(70);
-    store.setRate("bandwidth", 6);
-    store.undo();
-    expect(store.rateNow(bandwidth)).toBe(70);
+    expect(store.rates.rateNow(bandwidth)).toBe(70);
+    store.rates.setRate("bandwidth", 6);
+    store.history.undo();
+    expect(store.rates.rateNow(bandwidth)).toBe(70);
   });
 });

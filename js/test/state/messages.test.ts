@@ -65,9 +65,9 @@ const bandwidth = (rate: number) => ({ c: { bandwidth: { HBM: rate } } });
 describe("a message", () => {
   it("is numbered, names its page, and only one is unanswered", () => {
     const { model, store } = make();
-    store.select([0]);
-    store.setSearch("a");
-    store.setSearch("b");
+    store.rows.select([0]);
+    store.view.setSearch("a");
+    store.view.setSearch("b");
     expect(model.messages).toEqual([
       { kind: "roofwidget", page: model.last.page, number: 2, values: { selected: [0] } },
     ]);
@@ -79,10 +79,10 @@ describe("a message", () => {
   });
   it("holds only what was changed of a mapping, and null for what was removed", () => {
     const { model, store } = make({ what_if: { d: { bandwidth: { HBM: 3 } }, ...bandwidth(4) } });
-    store.setRate("bandwidth", 10);
+    store.rates.setRate("bandwidth", 10);
     expect(model.last).toMatchObject({ changes: { what_if: { c: { bandwidth: { HBM: null } } } } });
-    store.setRate("bandwidth", 5);
-    store.setRate("peak_flops", 6);
+    store.rates.setRate("bandwidth", 5);
+    store.rates.setRate("peak_flops", 6);
     model.answer();
     expect(model.last).toMatchObject({
       changes: { what_if: { c: { bandwidth: { HBM: 5 }, peak_flops: { bf16: 6 } } } },
@@ -90,8 +90,8 @@ describe("a message", () => {
   });
   it("without an answer is sent again as it was, less and less often", () => {
     const { model, store } = make();
-    store.setSearch("a");
-    store.setSearch("b");
+    store.view.setSearch("a");
+    store.view.setSearch("b");
     const times = [1, 2, 4, 8, 10, 10];
     for (const [at, seconds] of times.entries()) {
       vi.advanceTimersByTime(seconds * 1000 - 1);
@@ -106,7 +106,7 @@ describe("a message", () => {
   it("that the host cannot send is sent later", () => {
     const { model, store } = make();
     model.isGone = true;
-    store.setSearch("a");
+    store.view.setSearch("a");
     model.isGone = false;
     vi.advanceTimersByTime(1000);
     expect(model.messages).toMatchObject([{ number: 2, values: { search: "a" } }]);
@@ -120,12 +120,12 @@ describe("a message", () => {
         super.send(content);
       }
     }
-    createStore(new Host(stateOf([])), abort().signal).setSearch("a");
+    createStore(new Host(stateOf([])), abort().signal).view.setSearch("a");
     expect(heard).toEqual(["log", "log"]);
   });
   it("of a drag follows the answer to the one before at the pace of a stream", () => {
     const { model, store } = make();
-    const drag = store.dragRates({ quantity: "bandwidth" });
+    const drag = store.rates.dragRates({ quantity: "bandwidth" });
     const moves = (from: number, to: number) => {
       for (let rate = from; rate <= to; rate++) {
         drag.move([rate]);
@@ -146,12 +146,12 @@ describe("a message", () => {
   });
   it("of a phase is not joined with what was changed in the phase before", () => {
     const { model, store } = make(stateOf(GRAPHS));
-    store.setSearch("busy");
-    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
-    store.setPartition(fuse(graph, partition, 0, 1));
+    store.view.setSearch("busy");
+    const { graph, partition } = store.workload.graph.value as NonNullable<typeof store.workload.graph.value>;
+    store.workload.setPartition(fuse(graph, partition, 0, 1));
     vi.advanceTimersByTime(10);
-    store.undo();
-    store.setPhase("decode");
+    store.history.undo();
+    store.workload.setPhase("decode");
     expect(model.messages).toHaveLength(1);
     model.answer();
     expect(model.last.values).toEqual({ partition: [[0], [1]] });
@@ -168,7 +168,7 @@ describe("a host that runs the cells which read a widget", () => {
       set: (name: string, value: unknown) => saved.push([name, value]),
       save_changes: () => saved.push("saved"),
     });
-    store.setSearch("a");
+    store.view.setSearch("a");
     expect(saved).toEqual([]);
     model.answer();
     expect(saved).toEqual([["_answered", 2], "saved"]);
@@ -181,7 +181,7 @@ describe("a host that runs the cells which read a widget", () => {
   it("of another kind is told nothing", () => {
     const { model, store } = make();
     Object.assign(model, { set: vi.fn(), save_changes: vi.fn() });
-    store.setSearch("a");
+    store.view.setSearch("a");
     model.answer();
     expect((model as unknown as { set: unknown }).set).not.toHaveBeenCalled();
   });
@@ -190,105 +190,109 @@ describe("a host that runs the cells which read a widget", () => {
 describe("a merge that waits while Python changes the phase", () => {
   it("is not made in the other phase", () => {
     const { model, store } = make(stateOf(GRAPHS));
-    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
-    store.setSearch("busy");
-    store.setPartition(fuse(graph, partition, 0, 1));
+    const { graph, partition } = store.workload.graph.value as NonNullable<typeof store.workload.graph.value>;
+    store.view.setSearch("busy");
+    store.workload.setPartition(fuse(graph, partition, 0, 1));
     vi.advanceTimersByTime(10);
     model.receive("phase", "decode");
     model.answer();
     expect(model.messages.filter(({ values = {} }) => "partition" in values)).toEqual([]);
-    expect([store.phase.value, store.workload.value?.partition.groups]).toEqual(["decode", [[0], [1]]]);
+    expect([store.workload.phase.value, store.workload.graph.value?.partition.groups]).toEqual(["decode", [[0], [1]]]);
   });
 });
 
 describe("a late answer", () => {
   it("does not move back what has been changed since", () => {
     const { model, store } = make();
-    store.setSearch("a");
-    store.setSearch("ab");
+    store.view.setSearch("a");
+    store.view.setSearch("ab");
     model.answer();
-    expect(store.search.value).toBe("ab");
+    expect(store.view.search.value).toBe("ab");
     model.answer();
-    expect([store.search.value, model.get("search")]).toEqual(["ab", "ab"]);
+    expect([store.view.search.value, model.get("search")]).toEqual(["ab", "ab"]);
   });
   it("does not move back a drag, nor does another page that drags the same", () => {
     const { model, store } = make();
-    const drag = store.dragRates({ quantity: "bandwidth" });
+    const drag = store.rates.dragRates({ quantity: "bandwidth" });
     drag.move([11]);
     vi.advanceTimersByTime(100);
     drag.move([12]);
     model.answer();
     model.hear({ what_if: bandwidth(99) });
-    expect(store.focusRoof.value?.bandwidth).toBe(12);
+    expect(store.rates.focusRoof.value?.bandwidth).toBe(12);
     drag.end();
-    expect(store.focusRoof.value?.bandwidth).toBe(12);
+    expect(store.rates.focusRoof.value?.bandwidth).toBe(12);
     expect(model.last).toMatchObject({ changes: { what_if: bandwidth(12) } });
     model.answer();
-    expect([store.focusRoof.value?.bandwidth, model.get("what_if")]).toEqual([12, bandwidth(12)]);
+    expect([store.rates.focusRoof.value?.bandwidth, model.get("what_if")]).toEqual([12, bandwidth(12)]);
   });
   it("to an unanswered rate does not hide other rates of another page", () => {
     const { model, store } = make();
-    store.setRate("bandwidth", 12);
+    store.rates.setRate("bandwidth", 12);
     model.hear({ what_if: { c: { peak_flops: { bf16: 7 }, bandwidth: { HBM: 99 } } } });
-    expect(store.whatIf.value).toEqual({ c: { peak_flops: { bf16: 7 }, bandwidth: { HBM: 12 } } });
+    expect(store.rates.whatIf.value).toEqual({ c: { peak_flops: { bf16: 7 }, bandwidth: { HBM: 12 } } });
   });
 });
 
 describe("a refused value", () => {
   it("goes, and so does its undo entry", () => {
     const { model, store } = make();
-    store.setRate("bandwidth", 12);
-    expect(store.canUndo.value).toBe(true);
+    store.rates.setRate("bandwidth", 12);
+    expect(store.history.canUndo.value).toBe(true);
     model.refuse({ what_if: {} });
-    expect([store.whatIf.value, store.canUndo.value]).toEqual([{}, false]);
-    store.setSearch("no");
+    expect([store.rates.whatIf.value, store.history.canUndo.value]).toEqual([{}, false]);
+    store.view.setSearch("no");
     model.refuse({ search: "" });
-    expect(store.search.value).toBe("");
+    expect(store.view.search.value).toBe("");
   });
   it("that the pointer holds goes when it is let go", () => {
     const { model, store } = make();
-    const drag = store.dragRates({ quantity: "bandwidth" });
+    const drag = store.rates.dragRates({ quantity: "bandwidth" });
     drag.move([12]);
     vi.advanceTimersByTime(100);
     model.refuse({ what_if: {} });
-    expect(store.focusRoof.value?.bandwidth).toBe(12);
+    expect(store.rates.focusRoof.value?.bandwidth).toBe(12);
     drag.end();
     model.refuse({ what_if: {} });
-    expect([store.focusRoof.value?.bandwidth, store.canUndo.value]).toEqual([10, false]);
+    expect([store.rates.focusRoof.value?.bandwidth, store.history.canUndo.value]).toEqual([10, false]);
   });
 });
 
 describe("what another page did", () => {
   it("is no undo entry and keeps redo, and undo does not take it back", () => {
     const { model, store } = make();
-    store.setRate("bandwidth", 12);
+    store.rates.setRate("bandwidth", 12);
     model.answer();
     model.hear({ what_if: { c: { bandwidth: { HBM: 12 }, peak_flops: { bf16: 7 } } } });
-    store.undo();
+    store.history.undo();
     model.answer();
-    expect(store.whatIf.value).toEqual({ c: { peak_flops: { bf16: 7 } } });
+    expect(store.rates.whatIf.value).toEqual({ c: { peak_flops: { bf16: 7 } } });
     model.hear({ what_if: { c: { peak_flops: { bf16: 8 } } }, view: "time" });
-    expect([store.canUndo.value, store.canRedo.value]).toEqual([false, true]);
-    store.redo();
-    expect(store.whatIf.value).toEqual({ c: { bandwidth: { HBM: 12 }, peak_flops: { bf16: 8 } } });
-    expect(store.view.value).toBe("time");
+    expect([store.history.canUndo.value, store.history.canRedo.value]).toEqual([false, true]);
+    store.history.redo();
+    expect(store.rates.whatIf.value).toEqual({ c: { bandwidth: { HBM: 12 }, peak_flops: { bf16: 8 } } });
+    expect(store.view.plane.value).toBe("time");
   });
   it("to a graph is none either, and its phase comes with its groups and sizes", () => {
     const { model, store } = make(stateOf(GRAPHS));
-    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
-    store.setDim("n", 50);
+    const { graph, partition } = store.workload.graph.value as NonNullable<typeof store.workload.graph.value>;
+    store.workload.setDim("n", 50);
     model.answer();
     model.hear({ phase: "decode", partition: [[0, 1]], dims: { n: 7 }, convention: "mac", dtype: null });
-    expect(store.workload.value).toMatchObject({ dims: { n: 7 }, convention: "mac", partition: { groups: [[0, 1]] } });
+    expect(store.workload.graph.value).toMatchObject({
+      dims: { n: 7 },
+      convention: "mac",
+      partition: { groups: [[0, 1]] },
+    });
     expect(fuse(graph, partition, 0, 1).groups).toEqual([[0, 1]]);
-    store.undo();
+    store.history.undo();
     model.answer();
-    expect([store.phase.value, store.workload.value?.dims]).toEqual(["prefill", {}]);
+    expect([store.workload.phase.value, store.workload.graph.value?.dims]).toEqual(["prefill", {}]);
   });
   it("is an entry if Python code did it", () => {
     const { model, store } = make();
     model.receive("view", "time");
-    expect(store.canUndo.value).toBe(true);
+    expect(store.history.canUndo.value).toBe(true);
   });
 });
 
@@ -300,7 +304,7 @@ describe("a lost update", () => {
     vi.runOnlyPendingTimers();
     expect(model.last).toMatchObject({ ask: expect.arrayContaining(["what_if", "view", "search"]) });
     model.refuse({ view: "time" });
-    expect(store.view.value).toBe("time");
+    expect(store.view.plane.value).toBe("time");
   });
   it("that came before a state as a whole is asked for, too", () => {
     const { model } = make();
@@ -317,19 +321,19 @@ describe("a state that is older than what the page has", () => {
     model.receive("search", "new");
     model.receive("view", "time");
     model.restore({ search: "", view: "roofline" }, -1);
-    expect([store.search.value, store.view.value]).toEqual(["new", "time"]);
+    expect([store.view.search.value, store.view.plane.value]).toEqual(["new", "time"]);
     vi.runOnlyPendingTimers();
     expect(model.messages).toMatchObject([{ ask: ["search", "view"] }]);
     // Python says what the page has, and what the model of the page had before.
     model.refuse({ search: "new", view: "roofline" });
-    expect([store.search.value, store.view.value]).toEqual(["new", "roofline"]);
+    expect([store.view.search.value, store.view.plane.value]).toEqual(["new", "roofline"]);
   });
   it("with the clock of the page is nothing new", () => {
     const { model, store } = make();
     model.receive("search", "new");
     model.restore({ search: "new" });
     vi.runOnlyPendingTimers();
-    expect([store.search.value, model.messages]).toEqual(["new", []]);
+    expect([store.view.search.value, model.messages]).toEqual(["new", []]);
   });
 });
 
@@ -337,31 +341,35 @@ describe("how long Python has not answered", () => {
   it("counts from the oldest change that has no answer, and hovering counts for nothing", () => {
     const { model, store } = make();
     const start = performance.now();
-    store.hover(0);
-    expect(store.waitingSince.value).toBeUndefined();
+    store.rows.hover(0);
+    expect(store.python.waitingSince.value).toBeUndefined();
     vi.advanceTimersByTime(500);
-    store.setSearch("a");
+    store.view.setSearch("a");
     vi.advanceTimersByTime(300);
-    store.setSearch("b");
-    expect(store.waitingSince.value).toBe(start + 500);
+    store.view.setSearch("b");
+    expect(store.python.waitingSince.value).toBe(start + 500);
     model.answer();
-    expect(store.waitingSince.value).toBe(start + 500);
+    expect(store.python.waitingSince.value).toBe(start + 500);
     model.answer();
-    expect(store.waitingSince.value).toBeUndefined();
+    expect(store.python.waitingSince.value).toBeUndefined();
   });
   it("is not said of a page that never had a Python", () => {
     const model = new SlowModel(stateOf([]));
     const store = createStore(model, abort().signal);
-    store.setSearch("a");
-    expect(store.waitingSince.value).toBeUndefined();
+    store.view.setSearch("a");
+    expect(store.python.waitingSince.value).toBeUndefined();
   });
   it("is over once the kernel of the model is gone, and nothing is sent any more", () => {
     const { model, store } = make();
-    store.setSearch("a");
-    store.disconnect();
-    store.setSearch("b");
+    store.view.setSearch("a");
+    store.python.disconnect();
+    store.view.setSearch("b");
     vi.advanceTimersByTime(100_000);
-    expect([store.waitingSince.value, store.search.value, model.messages.length]).toEqual([undefined, "b", 1]);
+    expect([store.python.waitingSince.value, store.view.search.value, model.messages.length]).toEqual([
+      undefined,
+      "b",
+      1,
+    ]);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -369,8 +377,8 @@ describe("how long Python has not answered", () => {
 describe("the end of a page", () => {
   it("sends what waits for an answer, in order", () => {
     const { model, store } = make();
-    store.setSearch("a");
-    store.setSearch("b");
+    store.view.setSearch("a");
+    store.view.setSearch("b");
     abort().abort();
     expect(model.messages).toMatchObject([{ number: 2 }, { number: 3, values: { search: "b" } }]);
   });

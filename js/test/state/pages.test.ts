@@ -206,22 +206,22 @@ function play(seed: number, steps: number): World {
     const rate = () => 5 + 100 * random();
     if (kind === "rate") {
       const quantity = pick(["peak_flops", "bandwidth"] as const);
-      const gesture = page.dragRates({ quantity });
+      const gesture = page.rates.dragRates({ quantity });
       return { ...gesture, move: () => gesture.move([rate()]) };
     }
     if (kind === "dim") {
-      const gesture = page.dragDim(pick(["n", "m"]));
+      const gesture = page.workload.dragDim(pick(["n", "m"]));
       return { ...gesture, move: () => gesture.move(1 + Math.floor(60 * random())) };
     }
     if (kind === "kernel") {
-      const gesture = page.dragKernel(0, random() < 0.3);
+      const gesture = page.rows.dragKernel(0, random() < 0.3);
       return { ...gesture, move: () => gesture.move({ bytes: 0.1 + random() }) };
     }
-    const gesture = kind === "zoom" ? page.dragZoom() : page.dragTimeShare();
+    const gesture = kind === "zoom" ? page.view.dragZoom() : page.view.dragTimeShare();
     const move = () =>
       kind === "zoom"
-        ? page.setZoom([1, 10 + 90 * random(), 1, 10], { stream: true })
-        : page.setTimeShare(0.1 + 0.8 * random(), { stream: true });
+        ? page.view.setZoom([1, 10 + 90 * random(), 1, 10], { stream: true })
+        : page.view.setTimeShare(0.1 + 0.8 * random(), { stream: true });
     return { ...gesture, move };
   }
   const acts: ((page: Store) => void)[] = [
@@ -230,21 +230,21 @@ function play(seed: number, steps: number): World {
     (page) => drags.get(page)?.move(),
     (page) => drags.get(page)?.end(),
     (page) => drags.get(page)?.cancel(),
-    (page) => page.setRate(pick(["peak_flops", "bandwidth"]), 5 + 100 * random(), { stream: random() < 0.5 }),
-    (page) => page.focus(pick(CHIPS)),
-    (page) => page.toggle(pick(CHIPS)),
-    (page) => page.select(random() < 0.5 ? [0] : [0, page.kernels.value.n - 1]),
-    (page) => page.hover(random() < 0.5 ? 0 : null),
-    (page) => page.setSearch(pick(["", "a", "no"])),
-    (page) => page.setView(pick(["roofline", "time"])),
-    (page) => page.undo(),
-    (page) => page.redo(),
-    (page) => page.setPhase(pick(["prefill", "decode"])),
-    (page) => page.setDtype(pick([null, "fp8"])),
-    (page) => page.setMove(0, { bytes: 0.5 + random() }),
+    (page) => page.rates.setRate(pick(["peak_flops", "bandwidth"]), 5 + 100 * random(), { stream: random() < 0.5 }),
+    (page) => page.rates.focus(pick(CHIPS)),
+    (page) => page.rates.toggle(pick(CHIPS)),
+    (page) => page.rows.select(random() < 0.5 ? [0] : [0, page.rows.kernels.value.n - 1]),
+    (page) => page.rows.hover(random() < 0.5 ? 0 : null),
+    (page) => page.view.setSearch(pick(["", "a", "no"])),
+    (page) => page.view.setPlane(pick(["roofline", "time"])),
+    (page) => page.history.undo(),
+    (page) => page.history.redo(),
+    (page) => page.workload.setPhase(pick(["prefill", "decode"])),
+    (page) => page.workload.setDtype(pick([null, "fp8"])),
+    (page) => page.rows.setMove(0, { bytes: 0.5 + random() }),
     (page) => {
-      const { graph, partition } = page.workload.value as NonNullable<typeof page.workload.value>;
-      if (partition.groups.length > 1) page.setPartition(fuse(graph, partition, 0, 1));
+      const { graph, partition } = page.workload.graph.value as NonNullable<typeof page.workload.graph.value>;
+      if (partition.groups.length > 1) page.workload.setPartition(fuse(graph, partition, 0, 1));
     },
   ];
   const byPython: (() => State)[] = [
@@ -281,12 +281,14 @@ function play(seed: number, steps: number): World {
   return world;
 }
 
-const shownIn = (store: Store) =>
-  sorted(
+function shownIn({ rates, workload, rows, view, lesson }: Store) {
+  const traits = { ...rates, ...workload, ...rows, ...view, ...lesson, view: view.plane };
+  return sorted(
     Object.fromEntries(
-      SHARED.map((name) => [wireName(name), (store[name as keyof Store] as { value: unknown }).value]),
+      SHARED.map((name) => [wireName(name), (traits[name as keyof typeof traits] as { value: unknown }).value]),
     ),
   );
+}
 
 describe("random pages and Python", () => {
   /** Change the seed to draw other cases. */
@@ -297,7 +299,7 @@ describe("random pages and Python", () => {
       const python = sorted(Object.fromEntries(SHARED.map((name) => [wireName(name), world.state[wireName(name)]])));
       for (const store of world.stores) {
         expect(shownIn(store), `seed ${seed}`).toEqual(python);
-        expect(store.waitingSince.value, `seed ${seed}`).toBeUndefined();
+        expect(store.python.waitingSince.value, `seed ${seed}`).toBeUndefined();
       }
     }
   });

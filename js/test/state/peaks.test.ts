@@ -68,27 +68,27 @@ describe("measured rates", () => {
 describe("the choice of peaks", () => {
   it("makes the measured rates of all chips what-ifs, sends them in one message, and is one step of undo", () => {
     const { model, store } = make();
-    expect(store.peaksInUse.value).toBe("printed");
-    store.usePeaks("achievable");
+    expect(store.rates.peaksInUse.value).toBe("printed");
+    store.rates.usePeaks("achievable");
     expect(model.sent).toEqual([{ what_if: ACHIEVABLE }]);
-    expect(store.focusRoof.value).toMatchObject({ peak: 80, bandwidth: 9, sheetPeak: 100 });
-    expect(store.peaksInUse.value).toBe("achievable");
-    store.undo();
-    expect(store.peaksInUse.value).toBe("printed");
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 80, bandwidth: 9, sheetPeak: 100 });
+    expect(store.rates.peaksInUse.value).toBe("achievable");
+    store.history.undo();
+    expect(store.rates.peaksInUse.value).toBe("printed");
   });
   it("goes back to the data sheet and keeps other what-ifs", () => {
     const { store } = make({ what_if: { ...ACHIEVABLE, b: { bandwidth: { HBM: 3 } } } });
-    store.usePeaks("printed");
-    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
-    expect(store.shownRoofs.value[1]).toMatchObject({ bandwidth: 3 });
+    store.rates.usePeaks("printed");
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
+    expect(store.rates.shownRoofs.value[1]).toMatchObject({ bandwidth: 3 });
   });
   it("says that rates were changed, and follows Python", () => {
     const { model, store } = make();
-    store.usePeaks("achievable");
-    store.setRate("peak_flops", 85);
-    expect(store.peaksInUse.value).toBe("changed");
+    store.rates.usePeaks("achievable");
+    store.rates.setRate("peak_flops", 85);
+    expect(store.rates.peaksInUse.value).toBe("changed");
     model.receive("what_if", ACHIEVABLE);
-    expect(store.peaksInUse.value).toBe("achievable");
+    expect(store.rates.peaksInUse.value).toBe("achievable");
   });
   it("stays within the rates that a lesson allows on each chip, and leaves other levels alone", () => {
     const ranges = { peak_flops: [1, 70], bandwidth: [9.5, 20] };
@@ -98,27 +98,27 @@ describe("the choice of peaks", () => {
       STATE.chips[2],
     ];
     const { store } = make({ chips, shown: ["a", "c"], ranges } as unknown as Partial<typeof STATE>);
-    store.usePeaks("achievable");
-    expect(store.whatIf.value).toEqual({
+    store.rates.usePeaks("achievable");
+    expect(store.rates.whatIf.value).toEqual({
       a: { peak_flops: { bf16: 70 }, bandwidth: { HBM: 9.5, L2: 30 } },
       c: { bandwidth: { HBM: 9.5 } },
     });
-    expect(store.peaksInUse.value).toBe("changed");
-    store.usePeaks("printed");
-    expect(store.whatIf.value).toEqual({ a: { peak_flops: { bf16: 70 } }, c: { bandwidth: { HBM: 9.5 } } });
+    expect(store.rates.peaksInUse.value).toBe("changed");
+    store.rates.usePeaks("printed");
+    expect(store.rates.whatIf.value).toEqual({ a: { peak_flops: { bf16: 70 } }, c: { bandwidth: { HBM: 9.5 } } });
   });
   it("stops at the rates of a lesson alone", () => {
     const { store } = make({ snap: { peak_flops: [25, 50, 100] } } as unknown as Partial<typeof STATE>);
-    store.usePeaks("achievable");
-    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 9 });
+    store.rates.usePeaks("achievable");
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 9 });
   });
   it.each(["peak_flops", "bandwidth"])("is locked with %s", (lock) => {
     const { model, store } = make({ locks: [lock] } as unknown as Partial<typeof STATE>);
-    store.usePeaks("achievable");
-    expect([store.whatIf.value, model.sent]).toEqual([{}, []]);
-    expect(store.lockNote(lock as "bandwidth")).toBeDefined();
+    store.rates.usePeaks("achievable");
+    expect([store.rates.whatIf.value, model.sent]).toEqual([{}, []]);
+    expect(store.lesson.lockNote(lock as "bandwidth")).toBeDefined();
   });
   it("is there only if a shown chip has a measured rate", () => {
-    expect(make({ shown: ["b"], focus_chip: "b" }).store.peaksInUse.value).toBeUndefined();
+    expect(make({ shown: ["b"], focus_chip: "b" }).store.rates.peaksInUse.value).toBeUndefined();
   });
 });

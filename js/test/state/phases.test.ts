@@ -27,81 +27,81 @@ function make(state: Record<string, unknown> = {}) {
   return { model, store };
 }
 function mergeAll(store: Store) {
-  const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
-  store.setPartition(fuse(graph, partition, 0, 1));
+  const { graph, partition } = store.workload.graph.value as NonNullable<typeof store.workload.graph.value>;
+  store.workload.setPartition(fuse(graph, partition, 0, 1));
 }
-const groupsOf = (store: Store) => store.workload.value?.partition.groups;
-const graphOf = (store: Store) => store.workload.value?.graph.name;
+const groupsOf = (store: Store) => store.workload.graph.value?.partition.groups;
+const graphOf = (store: Store) => store.workload.graph.value?.graph.name;
 
 describe("a change of phase", () => {
   it("shows the other graph unfused, its rows neither selected nor hovered, and tells Python in one message", () => {
     const { model, store } = make();
     mergeAll(store);
-    store.select([0]);
-    store.hover(0);
+    store.rows.select([0]);
+    store.rows.hover(0);
     vi.runAllTimers();
     model.sent.length = 0;
-    store.setPhase("decode");
-    expect([store.phase.value, graphOf(store), groupsOf(store)]).toEqual(["decode", "decode", [[0], [1]]]);
-    expect([...(store.kernels.value.bytes.get("main") ?? [])]).toEqual([40, 40]);
-    expect([store.selected.value, store.hovered.value]).toEqual([[], null]);
+    store.workload.setPhase("decode");
+    expect([store.workload.phase.value, graphOf(store), groupsOf(store)]).toEqual(["decode", "decode", [[0], [1]]]);
+    expect([...(store.rows.kernels.value.bytes.get("main") ?? [])]).toEqual([40, 40]);
+    expect([store.rows.selected.value, store.rows.hovered.value]).toEqual([[], null]);
     expect(model.sent).toEqual([{ selected: [], hovered: null, phase: "decode", ...RESET }]);
   });
   it("and back shows what was merged in it, unless its graph has come anew", () => {
     const { model, store } = make();
     mergeAll(store);
-    store.setPhase("decode");
-    store.setPhase("prefill");
+    store.workload.setPhase("decode");
+    store.workload.setPhase("prefill");
     expect(groupsOf(store)).toEqual([[0, 1]]);
     expect(model.sent.at(-1)).toMatchObject({ phase: "prefill", partition: [[0, 1]] });
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     model.receive("graphs", [["prefill", chain("prefill", { dims: [["n", 1, 9, 1]] })], GRAPHS[1]]);
-    store.setPhase("prefill");
+    store.workload.setPhase("prefill");
     expect(groupsOf(store)).toEqual([[0], [1]]);
   });
   it("keeps sizes that the other graph has too and that lie within its limits", () => {
     const { store } = make({ dims: { n: 50, m: 2 } });
-    store.setPhase("decode");
-    expect(store.workload.value?.dims).toEqual({ n: 50 });
+    store.workload.setPhase("decode");
+    expect(store.workload.graph.value?.dims).toEqual({ n: 50 });
     const { store: larger } = make({ dims: { n: 51 } });
-    larger.setPhase("decode");
-    expect(larger.workload.value?.dims).toEqual({});
+    larger.workload.setPhase("decode");
+    expect(larger.workload.graph.value?.dims).toEqual({});
     const { store: normal } = make({ dims: { n: 10 } });
-    normal.setPhase("decode");
-    expect(normal.workload.value?.dims).toEqual({});
+    normal.workload.setPhase("decode");
+    expect(normal.workload.graph.value?.dims).toEqual({});
   });
   it("keeps convention and dtype, but as none where they are the other graph's own", () => {
     const { model, store } = make({ convention: "mac", dtype: "fp8" });
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     expect(model.sent.at(-1)).toMatchObject({ convention: "mac", dtype: "fp8" });
     const own = chain("own", { convention: "mac", dtype: "fp8" });
     model.receive("graphs", [...GRAPHS, ["own", own]]);
-    store.setPhase("own");
+    store.workload.setPhase("own");
     expect(model.sent.at(-1)).toMatchObject({ phase: "own", convention: "", dtype: null });
   });
   it("tells first what still waits to be told of the other graph, as which Python keeps it", () => {
     const { model, store } = make();
-    store.setDim("m", 2, { stream: true });
-    store.setDim("m", 3, { stream: true });
-    store.setPhase("decode");
+    store.workload.setDim("m", 2, { stream: true });
+    store.workload.setDim("m", 3, { stream: true });
+    store.workload.setPhase("decode");
     vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ dims: { m: 3 } }, { phase: "decode", ...RESET }]);
   });
   it("to the same one, or to one that there is not, is none", () => {
     const { model, store } = make();
-    store.setPhase("prefill");
-    store.setPhase("train");
-    expect([store.phase.value, store.canUndo.value, model.sent]).toEqual(["prefill", false, []]);
+    store.workload.setPhase("prefill");
+    store.workload.setPhase("train");
+    expect([store.workload.phase.value, store.history.canUndo.value, model.sent]).toEqual(["prefill", false, []]);
   });
   it("from Python is followed at once, and its partition when it comes", () => {
     const { model, store } = make({ dims: { n: 51, m: 2 } });
     mergeAll(store);
     model.sent.length = 0;
     model.receive("phase", "decode");
-    expect([graphOf(store), groupsOf(store), store.workload.value?.dims]).toEqual(["decode", [[0], [1]], {}]);
+    expect([graphOf(store), groupsOf(store), store.workload.graph.value?.dims]).toEqual(["decode", [[0], [1]], {}]);
     model.receive("partition", [[0], [1]]);
-    store.undo();
-    expect([store.phase.value, groupsOf(store)]).toEqual(["prefill", [[0, 1]]]);
+    store.history.undo();
+    expect([store.workload.phase.value, groupsOf(store)]).toEqual(["prefill", [[0, 1]]]);
     expect(model.sent.at(-1)).toMatchObject({ phase: "prefill", partition: [[0, 1]] });
   });
 });
@@ -109,31 +109,35 @@ describe("a change of phase", () => {
 describe("undo across phases", () => {
   it("tells of the phase that it leaves first, as which Python keeps it", () => {
     const { model, store } = make();
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     mergeAll(store);
     vi.runAllTimers();
     model.sent.length = 0;
-    store.undo();
-    store.undo();
+    store.history.undo();
+    store.history.undo();
     vi.runAllTimers();
     expect(model.sent).toEqual([{ partition: [[0], [1]] }, { ...RESET, phase: "prefill" }]);
   });
   it("brings back the phase with what was merged in it, each change as one entry", () => {
     const { model, store } = make();
     mergeAll(store);
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     mergeAll(store);
     vi.runAllTimers();
     model.sent.length = 0;
-    store.undo();
+    store.history.undo();
     vi.runAllTimers();
-    expect([store.phase.value, groupsOf(store)]).toEqual(["decode", [[0], [1]]]);
-    store.undo();
-    expect([store.phase.value, groupsOf(store)]).toEqual(["prefill", [[0, 1]]]);
-    store.redo();
-    store.redo();
+    expect([store.workload.phase.value, groupsOf(store)]).toEqual(["decode", [[0], [1]]]);
+    store.history.undo();
+    expect([store.workload.phase.value, groupsOf(store)]).toEqual(["prefill", [[0, 1]]]);
+    store.history.redo();
+    store.history.redo();
     vi.runAllTimers();
-    expect([store.phase.value, groupsOf(store), store.canRedo.value]).toEqual(["decode", [[0, 1]], false]);
+    expect([store.workload.phase.value, groupsOf(store), store.history.canRedo.value]).toEqual([
+      "decode",
+      [[0, 1]],
+      false,
+    ]);
     expect(model.sent).toEqual([
       { partition: [[0], [1]] },
       { ...RESET, phase: "prefill", partition: [[0, 1]] },
@@ -143,27 +147,39 @@ describe("undo across phases", () => {
   });
   it("has one entry for each change though the model repeats what it is told", () => {
     const store = createStore(new FakeModel(stateOf(GRAPHS)), abort().signal);
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     mergeAll(store);
-    store.undo();
-    store.undo();
-    expect([store.phase.value, groupsOf(store), store.canUndo.value]).toEqual(["prefill", [[0], [1]], false]);
+    store.history.undo();
+    store.history.undo();
+    expect([store.workload.phase.value, groupsOf(store), store.history.canUndo.value]).toEqual([
+      "prefill",
+      [[0], [1]],
+      false,
+    ]);
   });
   it("forgets the entries of graphs that are gone or others now, and no others", () => {
     const { model, store } = make();
     mergeAll(store);
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     mergeAll(store);
     model.receive("graphs", [["train", chain("train", { ops: 3 })], ...GRAPHS]);
-    expect([store.phases.value, groupsOf(store)]).toEqual([["train", "prefill", "decode"], [[0, 1]]]);
+    expect([store.workload.phases.value, groupsOf(store)]).toEqual([["train", "prefill", "decode"], [[0, 1]]]);
     model.receive("graphs", [["prefill", chain("prefill", { ops: 3 })], GRAPHS[1]]);
-    store.undo();
-    expect([store.phase.value, groupsOf(store), store.canUndo.value]).toEqual(["decode", [[0], [1]], false]);
+    store.history.undo();
+    expect([store.workload.phase.value, groupsOf(store), store.history.canUndo.value]).toEqual([
+      "decode",
+      [[0], [1]],
+      false,
+    ]);
   });
   it("starts with what Python had at first", () => {
     const { store } = make({ phase: "decode", partition: [[0, 1]], dims: { n: 20 } });
-    expect([graphOf(store), groupsOf(store), store.workload.value?.dims]).toEqual(["decode", [[0, 1]], { n: 20 }]);
-    expect(store.canUndo.value).toBe(false);
+    expect([graphOf(store), groupsOf(store), store.workload.graph.value?.dims]).toEqual([
+      "decode",
+      [[0, 1]],
+      { n: 20 },
+    ]);
+    expect(store.history.canUndo.value).toBe(false);
   });
 });
 
@@ -174,25 +190,27 @@ describe("graphs", () => {
         throw new Error("read");
       },
     };
-    expect(() => make({ graphs: [GRAPHS[0], ["decode", unreadable]] }).store.setPhase("decode")).toThrow("read");
+    expect(() => make({ graphs: [GRAPHS[0], ["decode", unreadable]] }).store.workload.setPhase("decode")).toThrow(
+      "read",
+    );
     const { store } = make();
-    const first = store.workload.value?.graph;
-    store.setPhase("decode");
-    store.setPhase("prefill");
-    expect(store.workload.value?.graph).toBe(first);
+    const first = store.workload.graph.value?.graph;
+    store.workload.setPhase("decode");
+    store.workload.setPhase("prefill");
+    expect(store.workload.graph.value?.graph).toBe(first);
   });
   it("without the phase in force show their first one", () => {
     const { model, store } = make({ phase: "decode", partition: [[0, 1]] });
     model.receive("graphs", [["train", chain("train")]]);
-    expect([store.phase.value, graphOf(store), groupsOf(store)]).toEqual(["train", "train", [[0], [1]]]);
+    expect([store.workload.phase.value, graphOf(store), groupsOf(store)]).toEqual(["train", "train", [[0], [1]]]);
     model.receive("phase", "train");
-    expect(store.canUndo.value).toBe(false);
+    expect(store.history.canUndo.value).toBe(false);
     model.receive("graphs", []);
-    expect([store.phase.value, store.workload.value]).toEqual(["", undefined]);
+    expect([store.workload.phase.value, store.workload.graph.value]).toEqual(["", undefined]);
   });
   it("with a partition of another phase on its way have each op as a kernel", () => {
     const { model, store } = make();
-    store.setPhase("decode");
+    store.workload.setPhase("decode");
     model.receive("partition", [[0, 1, 2]]);
     expect(groupsOf(store)).toEqual([[0], [1]]);
   });

@@ -51,15 +51,15 @@ const peaks = (model: FakeModel) =>
 describe("the state", () => {
   it("is the model's from the start, and nothing is sent back", () => {
     const { model, store } = make();
-    expect(store.title.value).toBe("A title");
-    expect(store.chips.value.map(({ id }) => id)).toEqual(["a", "b", "c"]);
-    expect(store.kernels.value.n).toBe(1);
-    expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a", "b"]);
-    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
+    expect(store.view.title.value).toBe("A title");
+    expect(store.rates.chips.value.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    expect(store.rows.kernels.value.n).toBe(1);
+    expect(store.rates.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a", "b"]);
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
     expect(model.sent).toEqual([]);
   });
   it("has what was selected before the page was loaded, and none that is no kernel", () => {
-    expect(make({ selected: [0, 7] }).store.selected.value).toEqual([0]);
+    expect(make({ selected: [0, 7] }).store.rows.selected.value).toEqual([0]);
   });
   it("follows every change from Python", () => {
     const { model, store } = make();
@@ -71,18 +71,18 @@ describe("the state", () => {
     model.receive("selected", [0]);
     model.receive("hovered", 0);
     model.receive("kernels", wireKernels([{}, {}]));
-    expect(store.title.value).toBe("Another");
-    expect(store.shown.value).toEqual(["c"]);
-    expect(store.focusRoof.value).toMatchObject({ peak: 40, level: "HBM" });
-    expect([store.selected.value, store.hovered.value, store.kernels.value.n]).toEqual([[0], 0, 2]);
+    expect(store.view.title.value).toBe("Another");
+    expect(store.rates.shown.value).toEqual(["c"]);
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 40, level: "HBM" });
+    expect([store.rows.selected.value, store.rows.hovered.value, store.rows.kernels.value.n]).toEqual([[0], 0, 2]);
     expect(model.sent).toEqual([]);
   });
   it("keeps the roofs of all chips but the one whose rate changes", () => {
     const { store } = make();
-    const before = store.shownRoofs.value;
-    store.setRate("peak_flops", 110);
-    expect(store.shownRoofs.value[0]).toMatchObject({ peak: 110 });
-    expect(store.shownRoofs.value[1]).toBe(before[1]);
+    const before = store.rates.shownRoofs.value;
+    store.rates.setRate("peak_flops", 110);
+    expect(store.rates.shownRoofs.value[0]).toMatchObject({ peak: 110 });
+    expect(store.rates.shownRoofs.value[1]).toBe(before[1]);
   });
   it.each([
     [1e99, 1e24],
@@ -92,33 +92,33 @@ describe("the state", () => {
     "sets no rate that hardware cannot have: for %d it sets %d, with a slider and with a dragged roof",
     (wild, most) => {
       const { store } = make();
-      store.setRate("peak_flops", wild);
-      expect(store.focusRoof.value?.peak).toBe(most);
-      const drag = store.dragRates({ quantity: "bandwidth" });
+      store.rates.setRate("peak_flops", wild);
+      expect(store.rates.focusRoof.value?.peak).toBe(most);
+      const drag = store.rates.dragRates({ quantity: "bandwidth" });
       drag.move([wild]);
       drag.end();
-      expect(store.focusRoof.value?.bandwidth).toBe(most);
+      expect(store.rates.focusRoof.value?.bandwidth).toBe(most);
     },
   );
   it("tells of each chip its roof or what it lacks", () => {
     const { model, store } = make();
     model.receive("precision", "fp8");
-    expect(store.roofs.value.get("b")).toEqual({ quantity: "peak_flops", name: "fp8" });
-    expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a"]);
+    expect(store.rates.roofs.value.get("b")).toEqual({ quantity: "peak_flops", name: "fp8" });
+    expect(store.rates.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a"]);
     model.receive("memory", "L2");
-    expect(store.roofs.value.get("c")).toEqual({ quantity: "bandwidth", name: "L2" });
+    expect(store.rates.roofs.value.get("c")).toEqual({ quantity: "bandwidth", name: "L2" });
   });
 });
 
 describe("a stream of changes", () => {
   it("tells Python four times a second, and of the last value 100 ms after it", () => {
     const { model, store } = make();
-    store.dragRates({ quantity: "peak_flops" });
+    store.rates.dragRates({ quantity: "peak_flops" });
     for (let step = 1; step <= 100; step++) {
-      store.setRate("peak_flops", 100 + step, { stream: true });
+      store.rates.setRate("peak_flops", 100 + step, { stream: true });
       vi.advanceTimersByTime(10);
     }
-    expect(store.focusRoof.value?.peak).toBe(200);
+    expect(store.rates.focusRoof.value?.peak).toBe(200);
     // 1000 ms: one every 225 ms.
     expect(peaks(model)).toEqual([123, 145, 168, 190]);
     vi.advanceTimersByTime(89);
@@ -131,7 +131,7 @@ describe("a stream of changes", () => {
   it("tells Python four times a second also in steps that are far apart", () => {
     const { model, store } = make();
     for (let step = 1; step <= 25; step++) {
-      store.setRate("peak_flops", 100 + step, { stream: true });
+      store.rates.setRate("peak_flops", 100 + step, { stream: true });
       vi.advanceTimersByTime(80);
     }
     // 2000 ms: one every 225 ms.
@@ -140,7 +140,7 @@ describe("a stream of changes", () => {
   it("tells Python nothing in the frame of a change, also after a pause", () => {
     const { model, store } = make();
     for (const rate of [110, 120]) {
-      store.setRate("peak_flops", rate, { stream: true });
+      store.rates.setRate("peak_flops", rate, { stream: true });
       vi.advanceTimersByTime(99);
       expect(peaks(model)).not.toContain(rate);
       vi.advanceTimersByTime(1000);
@@ -151,7 +151,7 @@ describe("a stream of changes", () => {
     const idle = vi.fn();
     vi.stubGlobal("requestIdleCallback", idle);
     const { model, store } = make();
-    store.setSearch("gemm", { stream: true });
+    store.view.setSearch("gemm", { stream: true });
     vi.advanceTimersByTime(1000);
     expect([model.sent, idle.mock.calls]).toEqual([[], [[expect.any(Function), { timeout: 50 }]]]);
     idle.mock.calls[0]?.[0]();
@@ -160,9 +160,9 @@ describe("a stream of changes", () => {
   });
   it("is told in full when the control is let go", () => {
     const { model, store } = make();
-    const gesture = store.dragRates({ quantity: "peak_flops" });
-    store.setRate("peak_flops", 110, { stream: true });
-    store.setRate("peak_flops", 120, { stream: true });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
+    store.rates.setRate("peak_flops", 110, { stream: true });
+    store.rates.setRate("peak_flops", 120, { stream: true });
     gesture.end();
     expect(peaks(model)).toEqual([120]);
     vi.advanceTimersByTime(1000);
@@ -170,10 +170,10 @@ describe("a stream of changes", () => {
   });
   it("of hovered rows says nothing twice", () => {
     const { model, store } = make();
-    store.hover(0);
-    store.hover(0);
+    store.rows.hover(0);
+    store.rows.hover(0);
     vi.advanceTimersByTime(1000);
-    store.hover(null);
+    store.rows.hover(null);
     vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ hovered: 0 }, { hovered: null }]);
   });
@@ -182,18 +182,18 @@ describe("a stream of changes", () => {
 describe("a single change", () => {
   it("is told at once, each in its own message", () => {
     const { model, store } = make();
-    store.setRate("peak_flops", 120);
-    store.setRate("peak_flops", 130);
-    store.select([0]);
+    store.rates.setRate("peak_flops", 120);
+    store.rates.setRate("peak_flops", 130);
+    store.rows.select([0]);
     expect(peaks({ ...model, sent: model.sent.slice(0, 2) } as FakeModel)).toEqual([120, 130]);
     expect(model.sent[2]).toEqual({ selected: [0] });
     expect(vi.getTimerCount()).toBe(0);
   });
   it("takes along what a stream still holds back", () => {
     const { model, store } = make();
-    store.setRate("peak_flops", 110, { stream: true });
-    store.setRate("peak_flops", 120, { stream: true });
-    store.select([0]);
+    store.rates.setRate("peak_flops", 110, { stream: true });
+    store.rates.setRate("peak_flops", 120, { stream: true });
+    store.rows.select([0]);
     expect(model.sent).toEqual([{ what_if: { a: { peak_flops: { bf16: 120 } } }, selected: [0] }]);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -204,121 +204,121 @@ describe("what-ifs from Python", () => {
   it("are taken while nothing is held", () => {
     const { model, store } = make();
     model.receive("what_if", theirs);
-    expect(store.focusRoof.value?.peak).toBe(500);
+    expect(store.rates.focusRoof.value?.peak).toBe(500);
   });
   it("wait outside while a control is held that has moved: its own value is the last", () => {
     const { model, store } = make();
-    const gesture = store.dragRates({ quantity: "peak_flops" });
-    store.setRate("peak_flops", 110, { stream: true });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
+    store.rates.setRate("peak_flops", 110, { stream: true });
     model.receive("what_if", theirs);
-    expect(store.focusRoof.value?.peak).toBe(110);
-    store.setRate("peak_flops", 120, { stream: true });
+    expect(store.rates.focusRoof.value?.peak).toBe(110);
+    store.rates.setRate("peak_flops", 120, { stream: true });
     gesture.end();
-    expect(store.focusRoof.value?.peak).toBe(120);
+    expect(store.rates.focusRoof.value?.peak).toBe(120);
     expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
   });
   it("are taken at the end when the control that was held has not moved", () => {
     const { model, store } = make();
-    const gesture = store.dragRates({ quantity: "peak_flops" });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
     model.receive("what_if", theirs);
-    expect(store.focusRoof.value?.peak).toBe(100);
+    expect(store.rates.focusRoof.value?.peak).toBe(100);
     gesture.end();
-    expect(store.focusRoof.value?.peak).toBe(500);
+    expect(store.rates.focusRoof.value?.peak).toBe(500);
     expect(model.sent).toEqual([]);
   });
   it("are taken at once for every rate but the one that is held, and are not overwritten", () => {
     const { model, store } = make();
-    const gesture = store.dragRates({ quantity: "peak_flops" });
-    store.setRate("peak_flops", 110, { stream: true });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
+    store.rates.setRate("peak_flops", 110, { stream: true });
     model.receive("what_if", { a: { peak_flops: { bf16: 500 }, bandwidth: { HBM: 7 } }, b: { bandwidth: { HBM: 8 } } });
-    store.setRate("peak_flops", 120, { stream: true });
+    store.rates.setRate("peak_flops", 120, { stream: true });
     gesture.end();
     const expected = { a: { peak_flops: { bf16: 120 }, bandwidth: { HBM: 7 } }, b: { bandwidth: { HBM: 8 } } };
-    expect(store.whatIf.value).toEqual(expected);
+    expect(store.rates.whatIf.value).toEqual(expected);
     expect(model.get("what_if")).toEqual(expected);
   });
   it("wait for a control that is held after the end of another was told twice", () => {
     const { model, store } = make();
-    const first = store.dragRates({ quantity: "peak_flops" });
+    const first = store.rates.dragRates({ quantity: "peak_flops" });
     first.end();
-    store.dragRates({ quantity: "peak_flops" });
+    store.rates.dragRates({ quantity: "peak_flops" });
     first.end();
     model.receive("what_if", theirs);
-    expect(store.focusRoof.value?.peak).toBe(100);
+    expect(store.rates.focusRoof.value?.peak).toBe(100);
   });
   it("are the only ones that wait: other changes are taken while a control is held", () => {
     const { model, store } = make();
-    store.dragRates({ quantity: "peak_flops" });
+    store.rates.dragRates({ quantity: "peak_flops" });
     model.receive("title", "Another");
-    expect(store.title.value).toBe("Another");
+    expect(store.view.title.value).toBe("Another");
   });
 });
 
 describe("a rate", () => {
   it("is that of the focus chip at the chosen precision and memory", () => {
     const { model, store } = make({ precision: "fp8", memory: "L2" });
-    store.setRate("peak_flops", 300);
-    store.setRate("bandwidth", 70);
+    store.rates.setRate("peak_flops", 300);
+    store.rates.setRate("bandwidth", 70);
     expect(model.get("what_if")).toEqual({ a: { peak_flops: { fp8: 300 }, bandwidth: { L2: 70 } } });
-    expect(store.focusRoof.value).toMatchObject({ peak: 300, bandwidth: 70, sheetPeak: 200, sheetBandwidth: 50 });
+    expect(store.rates.focusRoof.value).toMatchObject({ peak: 300, bandwidth: 70, sheetPeak: 200, sheetBandwidth: 50 });
   });
   it("leaves what-ifs of other precisions, quantities and chips alone", () => {
     const others = { a: { peak_flops: { fp8: 1 }, bandwidth: { L2: 2 } }, b: { bandwidth: { HBM: 3 } } };
     const { model, store } = make({ what_if: others });
-    store.setRate("peak_flops", 120);
+    store.rates.setRate("peak_flops", 120);
     expect(model.get("what_if")).toEqual({ ...others, a: { peak_flops: { fp8: 1, bf16: 120 }, bandwidth: { L2: 2 } } });
   });
   it("at the data sheet's value is no what-if", () => {
     const { model, store } = make();
-    store.setRate("peak_flops", 120);
+    store.rates.setRate("peak_flops", 120);
     expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
-    store.setRate("peak_flops", 100);
+    store.rates.setRate("peak_flops", 100);
     // No empty mapping is left: Python would remove it and send the result back.
     expect(model.get("what_if")).toEqual({});
-    expect(store.focusRoof.value?.peak).toBe(100);
+    expect(store.rates.focusRoof.value?.peak).toBe(100);
   });
   it("is not set while the focus chip has no roof", () => {
     const { model, store } = make({ focus_chip: "b", precision: "fp8" });
-    store.setRate("peak_flops", 120);
+    store.rates.setRate("peak_flops", 120);
     expect(model.sent).toEqual([]);
-    expect(store.whatIf.value).toEqual({});
+    expect(store.rates.whatIf.value).toEqual({});
   });
 });
 
 describe("chips", () => {
   it("are shown in their own order, whatever the order of toggling", () => {
     const { model, store } = make({ shown: ["c"], focus_chip: "c" });
-    store.toggle("b");
-    store.toggle("a");
-    expect(store.shown.value).toEqual(["a", "b", "c"]);
+    store.rates.toggle("b");
+    store.rates.toggle("a");
+    expect(store.rates.shown.value).toEqual(["a", "b", "c"]);
     expect(model.get("shown")).toEqual(["a", "b", "c"]);
-    expect(store.focusChip.value).toBe("c");
+    expect(store.rates.focusChip.value).toBe("c");
   });
   it("toggled off while in focus hand the focus on to the first shown", () => {
     const { model, store } = make();
-    store.toggle("a");
-    expect(store.shown.value).toEqual(["b"]);
-    expect(store.focusChip.value).toBe("b");
+    store.rates.toggle("a");
+    expect(store.rates.shown.value).toEqual(["b"]);
+    expect(store.rates.focusChip.value).toBe("b");
     expect([model.get("shown"), model.get("focus_chip")]).toEqual([["b"], "b"]);
   });
   it("toggled off out of focus leave it where it is", () => {
     const { model, store } = make();
-    store.toggle("b");
-    expect([store.shown.value, store.focusChip.value]).toEqual([["a"], "a"]);
+    store.rates.toggle("b");
+    expect([store.rates.shown.value, store.rates.focusChip.value]).toEqual([["a"], "a"]);
     expect(model.sent).toEqual([{ shown: ["a"] }]);
   });
   it("may all be toggled off, and the next one toggled on takes the focus", () => {
     const { store } = make();
-    store.toggle("b");
-    store.toggle("a");
-    expect(store.shown.value).toEqual([]);
-    store.toggle("c");
-    expect([store.shown.value, store.focusChip.value]).toEqual([["c"], "c"]);
+    store.rates.toggle("b");
+    store.rates.toggle("a");
+    expect(store.rates.shown.value).toEqual([]);
+    store.rates.toggle("c");
+    expect([store.rates.shown.value, store.rates.focusChip.value]).toEqual([["c"], "c"]);
   });
   it("given the focus are shown", () => {
     const { model, store } = make();
-    store.focus("c");
-    expect([store.shown.value, store.focusChip.value]).toEqual([["a", "b", "c"], "c"]);
+    store.rates.focus("c");
+    expect([store.rates.shown.value, store.rates.focusChip.value]).toEqual([["a", "b", "c"], "c"]);
     expect([model.get("shown"), model.get("focus_chip")]).toEqual([["a", "b", "c"], "c"]);
   });
 });
@@ -326,21 +326,21 @@ describe("chips", () => {
 describe("a choice of precision or memory", () => {
   it("is told at once", () => {
     const { model, store } = make();
-    store.choosePrecision("bf16");
-    store.chooseMemory("HBM");
+    store.rates.choosePrecision("bf16");
+    store.rates.chooseMemory("HBM");
     expect(model.sent).toEqual([{ precision: "bf16" }, { memory: "HBM" }]);
-    expect([store.precision.value, store.memory.value]).toEqual(["bf16", "HBM"]);
+    expect([store.rates.precision.value, store.rates.memory.value]).toEqual(["bf16", "HBM"]);
   });
   it("that the focus chip lacks gives the focus to a shown chip that has it", () => {
     const { model, store } = make({ focus_chip: "b" });
-    store.choosePrecision("fp8");
-    expect(store.focusChip.value).toBe("a");
+    store.rates.choosePrecision("fp8");
+    expect(store.rates.focusChip.value).toBe("a");
     expect([model.get("precision"), model.get("focus_chip")]).toEqual(["fp8", "a"]);
   });
   it("that no shown chip has leaves the focus where it is", () => {
     const { store } = make({ shown: ["b"], focus_chip: "b" });
-    store.choosePrecision("fp8");
-    expect([store.focusChip.value, store.focusRoof.value]).toEqual(["b", undefined]);
+    store.rates.choosePrecision("fp8");
+    expect([store.rates.focusChip.value, store.rates.focusRoof.value]).toEqual(["b", undefined]);
   });
 });
 
@@ -349,12 +349,12 @@ describe("what is drawn differently during a drag", () => {
     const { store } = make();
     const drawn: unknown[] = [];
     const stop = effect(() => {
-      drawn.push([store.focusRoof.value?.peak, store.isInDrag()]);
+      drawn.push([store.rates.focusRoof.value?.peak, store.view.isInDrag()]);
     });
-    const rest = store.focusRoof.value?.peak;
-    store.dragRates({ quantity: "peak_flops" }).end();
+    const rest = store.rates.focusRoof.value?.peak;
+    store.rates.dragRates({ quantity: "peak_flops" }).end();
     expect(drawn).toEqual([[rest, false]]);
-    const gesture = store.dragRates({ quantity: "peak_flops" });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
     gesture.move([120]);
     gesture.end();
     expect(drawn.slice(1)).toEqual([
@@ -365,9 +365,9 @@ describe("what is drawn differently during a drag", () => {
   });
   it("keeps its memory levels at the press", () => {
     const { store } = make();
-    const levels = store.shownLevels.value;
-    const gesture = store.dragRates({ quantity: "peak_flops" });
-    expect(store.shownLevels.value).toBe(levels);
+    const levels = store.rates.shownLevels.value;
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
+    expect(store.rates.shownLevels.value).toBe(levels);
     gesture.end();
   });
 });
@@ -375,30 +375,30 @@ describe("what is drawn differently during a drag", () => {
 describe("a series of steps by keys", () => {
   it("is like a drag until the keys rest", () => {
     const { store } = make();
-    store.setRate("peak_flops", 110, { stream: true });
-    expect([store.dragging.value, store.isHeld.value]).toEqual([true, false]);
+    store.rates.setRate("peak_flops", 110, { stream: true });
+    expect([store.view.dragging.value, store.view.isHeld.value]).toEqual([true, false]);
     vi.advanceTimersByTime(140);
-    store.setRate("peak_flops", 120, { stream: true });
+    store.rates.setRate("peak_flops", 120, { stream: true });
     vi.advanceTimersByTime(140);
-    expect(store.dragging.value).toBe(true);
+    expect(store.view.dragging.value).toBe(true);
     vi.advanceTimersByTime(20);
-    expect(store.dragging.value).toBe(false);
+    expect(store.view.dragging.value).toBe(false);
   });
   it("steps from the present rate, though the panels still show an older rate", () => {
     const { store } = make();
     const before = store.throttled.focusRoof.value?.peak;
-    store.setRate("peak_flops", 110, { stream: true });
+    store.rates.setRate("peak_flops", 110, { stream: true });
     expect(store.throttled.focusRoof.value?.peak).toBe(before);
-    expect(store.rateNow({ quantity: "peak_flops" })).toBe(110);
+    expect(store.rates.rateNow({ quantity: "peak_flops" })).toBe(110);
   });
   it("ends at another change and at a drag", () => {
     const { store } = make();
-    store.setRate("peak_flops", 110, { stream: true });
-    store.setRate("peak_flops", 130);
-    expect(store.dragging.value).toBe(false);
-    store.setRate("peak_flops", 120, { stream: true });
-    store.dragRates({ quantity: "peak_flops" }).end();
-    expect(store.dragging.value).toBe(false);
+    store.rates.setRate("peak_flops", 110, { stream: true });
+    store.rates.setRate("peak_flops", 130);
+    expect(store.view.dragging.value).toBe(false);
+    store.rates.setRate("peak_flops", 120, { stream: true });
+    store.rates.dragRates({ quantity: "peak_flops" }).end();
+    expect(store.view.dragging.value).toBe(false);
   });
 });
 
@@ -410,12 +410,12 @@ describe("the end", () => {
     abort().abort();
     expect(model.listening).toBe(0);
     model.receive("title", "Another");
-    expect(store.title.value).toBe("A title");
+    expect(store.view.title.value).toBe("A title");
   });
   it("tells Python what a stream still holds back, and leaves no timer", () => {
     const { model, store } = make();
-    store.setRate("peak_flops", 110, { stream: true });
-    store.setRate("peak_flops", 120, { stream: true });
+    store.rates.setRate("peak_flops", 110, { stream: true });
+    store.rates.setRate("peak_flops", 120, { stream: true });
     abort().abort();
     expect(peaks(model)).toEqual([120]);
     expect(vi.getTimerCount()).toBe(0);
@@ -426,123 +426,123 @@ describe("all levels of memory", () => {
   const tiled = wireKernels([{ flops: 100, bytes: { HBM: 1, L2: 500 } }]);
   it("has a bandwidth to change for each", () => {
     const { model, store } = make({ memory: "all", kernels: tiled });
-    expect(store.focusRoof.value).toMatchObject({ level: "HBM", levels: [{ name: "HBM" }, { name: "L2" }] });
-    store.setRate("bandwidth", 100, { level: "L2" });
+    expect(store.rates.focusRoof.value).toMatchObject({ level: "HBM", levels: [{ name: "HBM" }, { name: "L2" }] });
+    store.rates.setRate("bandwidth", 100, { level: "L2" });
     expect(model.sent).toEqual([{ what_if: { a: { bandwidth: { L2: 100 } } } }]);
-    store.setRate("bandwidth", 50, { level: "L2" });
+    store.rates.setRate("bandwidth", 50, { level: "L2" });
     expect(model.sent[1]).toEqual({ what_if: {} });
   });
   it("keeps a level that is held, though it binds nothing any more", () => {
     const { store } = make({ memory: "all", kernels: tiled });
-    const names = () => store.shownLevels.value.map(({ name }) => name);
+    const names = () => store.rates.shownLevels.value.map(({ name }) => name);
     expect(names()).toEqual(["HBM", "L2"]);
-    const gesture = store.dragRates({ quantity: "bandwidth", level: "L2" });
-    store.setRate("bandwidth", 1e6, { level: "L2", stream: true });
+    const gesture = store.rates.dragRates({ quantity: "bandwidth", level: "L2" });
+    store.rates.setRate("bandwidth", 1e6, { level: "L2", stream: true });
     expect(names()).toEqual(["HBM", "L2"]);
     gesture.end();
     expect(names()).toEqual(["HBM"]);
-    store.setAllLevels(true);
+    store.rates.setAllLevels(true);
     expect(names()).toEqual(["HBM", "L2"]);
   });
   it("lists the levels of the focus chip without a bandwidth", () => {
     const { store } = make({ memory: "all", focus_chip: "c", precision: "fp8" });
-    expect(store.unknownLevels.value).toEqual(["L2"]);
-    store.chooseMemory("main");
-    expect(store.unknownLevels.value).toEqual([]);
+    expect(store.rates.unknownLevels.value).toEqual(["L2"]);
+    store.rates.chooseMemory("main");
+    expect(store.rates.unknownLevels.value).toEqual([]);
   });
 });
 
 describe("ceilings and exposed communication", () => {
   it("are told to Python, a drag at the pace of a stream", () => {
     const { model, store } = make();
-    store.setExposedRoofs([0.2], { stream: true });
-    store.setExposedRoofs([0.4], { stream: true });
+    store.rates.setExposedRoofs([0.2], { stream: true });
+    store.rates.setExposedRoofs([0.4], { stream: true });
     vi.advanceTimersByTime(1000);
     expect(model.sent).toEqual([{ exposed_roofs: [0.4] }]);
-    expect(store.subRoofs.value.map(({ peak }) => peak)).toEqual([60]);
+    expect(store.rates.subRoofs.value.map(({ peak }) => peak)).toEqual([60]);
   });
   it("are drawn as ticked: another precision's peak comes and goes", () => {
     const { model, store } = make({ precision: "fp8" });
-    store.toggleCeiling("bf16");
-    expect(store.subRoofs.value).toMatchObject([{ name: "bf16", peak: 100, kind: "compute", style: "ceiling" }]);
-    store.toggleCeiling("bf16");
+    store.rates.toggleCeiling("bf16");
+    expect(store.rates.subRoofs.value).toMatchObject([{ name: "bf16", peak: 100, kind: "compute", style: "ceiling" }]);
+    store.rates.toggleCeiling("bf16");
     expect(model.sent).toEqual([{ ceilings: ["bf16"] }, { ceilings: [] }]);
   });
   it("ticked under one precision are kept under another", () => {
     const { store } = make({ precision: "fp8", ceilings: ["c of another"] });
-    store.toggleCeiling("bf16");
-    store.choosePrecision("bf16");
-    expect(store.ceilings.value).toEqual(["c of another", "bf16"]);
+    store.rates.toggleCeiling("bf16");
+    store.rates.choosePrecision("bf16");
+    expect(store.rates.ceilings.value).toEqual(["c of another", "bf16"]);
   });
   it("are unticked in any case", () => {
     const { model, store } = make({ precision: "fp8", ceilings: ["BF16"] });
-    store.toggleCeiling("bf16");
+    store.rates.toggleCeiling("bf16");
     expect(model.sent).toEqual([{ ceilings: [] }]);
   });
   it("while communication is dragged, what Python says of it waits", () => {
     const { model, store } = make();
-    const gesture = store.dragExposedRoofs();
-    store.setExposedRoofs([0.3], { stream: true });
+    const gesture = store.rates.dragExposedRoofs();
+    store.rates.setExposedRoofs([0.3], { stream: true });
     model.receive("exposed_roofs", [0.1]);
-    expect([store.exposedRoofs.value, store.dragging.value]).toEqual([[0.3], true]);
+    expect([store.rates.exposedRoofs.value, store.view.dragging.value]).toEqual([[0.3], true]);
     model.state["exposed_roofs"] = [0.3];
     gesture.end();
-    expect([store.exposedRoofs.value, store.dragging.value]).toEqual([[0.3], false]);
+    expect([store.rates.exposedRoofs.value, store.view.dragging.value]).toEqual([[0.3], false]);
   });
   it("a share of exposed communication from Python lowers every roof, and an unmeasured kernel with it", () => {
     const { model, store } = make();
-    const [y] = store.points.value.y;
+    const [y] = store.rows.points.value.y;
     model.receive("exposed_comm", 0.5);
-    expect(store.focusRoof.value?.conditions.exposedComm).toBe(0.5);
-    expect(store.points.value.y[0]).toBe((y as number) / 2);
-    expect(store.subRoofs.value.map(({ name }) => name)).toEqual(["50 % exposed"]);
+    expect(store.rates.focusRoof.value?.conditions.exposedComm).toBe(0.5);
+    expect(store.rows.points.value.y[0]).toBe((y as number) / 2);
+    expect(store.rates.subRoofs.value.map(({ name }) => name)).toEqual(["50 % exposed"]);
   });
   it("launch overhead from Python bounds every roof", () => {
     const { model, store } = make();
     model.receive("launch_overhead", 5e-6);
-    expect(store.focusRoof.value?.conditions.launchOverhead).toBe(5e-6);
+    expect(store.rates.focusRoof.value?.conditions.launchOverhead).toBe(5e-6);
   });
 });
 
 describe("chips replaced while a slider is held", () => {
   it("take its what-if with them", () => {
     const { model, store } = make();
-    const gesture = store.dragRates({ quantity: "peak_flops" });
-    store.setRate("peak_flops", 77, { stream: true });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
+    store.rates.setRate("peak_flops", 77, { stream: true });
     model.state["what_if"] = {};
     model.receive("chips", STATE.chips.slice(1));
     gesture.end();
     model.receive("chips", STATE.chips);
-    expect(store.whatIf.value).toEqual({});
-    expect(store.dragging.value).toBe(false);
+    expect(store.rates.whatIf.value).toEqual({});
+    expect(store.view.dragging.value).toBe(false);
   });
 });
 
 describe("what can be undone of rates", () => {
   it("is of each chip apart, though keys changed the same rate of both", () => {
     const { store } = make();
-    store.setRate("peak_flops", 90, { stream: true });
-    store.focus("b");
-    store.setRate("peak_flops", 50, { stream: true });
-    store.undo();
-    expect(store.whatIf.value).toEqual({ a: { peak_flops: { bf16: 90 } } });
+    store.rates.setRate("peak_flops", 90, { stream: true });
+    store.rates.focus("b");
+    store.rates.setRate("peak_flops", 50, { stream: true });
+    store.history.undo();
+    expect(store.rates.whatIf.value).toEqual({ a: { peak_flops: { bf16: 90 } } });
   });
   it("is nothing of chips that are gone", () => {
     const { model, store } = make({ focus_chip: "b" });
-    store.setRate("peak_flops", 50, { stream: true });
-    store.setRate("peak_flops", 60);
+    store.rates.setRate("peak_flops", 50, { stream: true });
+    store.rates.setRate("peak_flops", 60);
     model.receive("chips", STATE.chips.slice(0, 1));
-    expect([store.canUndo.value, store.canRedo.value]).toEqual([false, false]);
+    expect([store.history.canUndo.value, store.history.canRedo.value]).toEqual([false, false]);
   });
   it("comes back in one message with a zoom that was changed by the same hand", () => {
     const { model, store } = make();
-    const gesture = store.dragRates({ quantity: "peak_flops" });
-    store.setRate("peak_flops", 90, { stream: true });
+    const gesture = store.rates.dragRates({ quantity: "peak_flops" });
+    store.rates.setRate("peak_flops", 90, { stream: true });
     model.receive("zoom", [1, 10, 20, 80]);
     gesture.end();
     vi.runAllTimers();
     model.sent.length = 0;
-    store.undo();
+    store.history.undo();
     expect(model.sent).toEqual([{ what_if: {}, zoom: null }]);
   });
 });

@@ -31,12 +31,12 @@ describe("the table of traits", () => {
     const model = new FakeModel(stateOf([]));
     const store = createStore(model, abort().signal);
     const own = rows.flatMap(([name, { owner }]) => (owner === "python" ? [wireName(name)] : []));
-    store.focus("c");
-    store.toggle("c");
-    store.setRate("peak_flops", 70);
-    store.setZoom([1, 10, 1, 10]);
-    store.freeze();
-    for (const step of [store.undo, store.undo, store.redo]) step();
+    store.rates.focus("c");
+    store.rates.toggle("c");
+    store.rates.setRate("peak_flops", 70);
+    store.view.setZoom([1, 10, 1, 10]);
+    store.view.freeze();
+    for (const step of [store.history.undo, store.history.undo, store.history.redo]) step();
     expect(model.sent.length).toBeGreaterThan(4);
     for (const message of model.sent) expect(Object.keys(message).filter((name) => own.includes(name))).toEqual([]);
   });

@@ -22,56 +22,56 @@ function start(state: Record<string, unknown> = {}) {
 describe("typed work", () => {
   it("is sent alone, and gives the kernel a point, a bound and a place in the ranking", () => {
     const { model, store } = start({ selected: [1] });
-    expect([store.points.value.notDrawn, store.ranking.value.rows]).toEqual([1, [0]]);
+    expect([store.rows.points.value.notDrawn, store.rows.ranking.value.rows]).toEqual([1, [0]]);
     expect(captionOf(store, undefined).text).toContain("unknown");
-    store.setTypedWork(1, WORK);
+    store.rows.setTypedWork(1, WORK);
     expect(model.sent.at(-1)).toEqual({ typed_work: { 1: WORK } });
-    expect([store.points.value.notDrawn, store.ranking.value.rows]).toEqual([0, [1, 0]]);
+    expect([store.rows.points.value.notDrawn, store.rows.ranking.value.rows]).toEqual([0, [1, 0]]);
     expect(captionOf(store, undefined).text).toMatch(/compute-bound.*50\s%\sof\sroof/);
-    expect([...store.kernels.value.totalFlops]).toEqual([1e14, 3e14]);
-    expect(store.givenKernels.value.totalFlops[1]).toBeNaN();
+    expect([...store.rows.kernels.value.totalFlops]).toEqual([1e14, 3e14]);
+    expect(store.rows.given.value.totalFlops[1]).toBeNaN();
   });
   it("is undone and done again, and removed if nothing is left of it", () => {
     const { model, store } = start();
-    store.setTypedWork(1, { flops: 1 });
-    store.setTypedWork(1, WORK);
-    store.undo();
+    store.rows.setTypedWork(1, { flops: 1 });
+    store.rows.setTypedWork(1, WORK);
+    store.history.undo();
     expect(model.state["typed_work"]).toEqual({ 1: { flops: 1 } });
-    store.undo();
-    expect([model.state["typed_work"], store.canUndo.value]).toEqual([{}, false]);
-    store.redo();
-    store.setTypedWork(1, {});
+    store.history.undo();
+    expect([model.state["typed_work"], store.history.canUndo.value]).toEqual([{}, false]);
+    store.history.redo();
+    store.rows.setTypedWork(1, {});
     expect(model.state["typed_work"]).toEqual({});
-    expect(store.kernels.value).toBe(store.givenKernels.value);
+    expect(store.rows.kernels.value).toBe(store.rows.given.value);
   });
   it("from Python is shown and can be undone", () => {
     const { model, store } = start();
     model.receive("typed_work", { 1: WORK });
-    expect(store.kernels.value.totalFlops[1]).toBe(3e14);
-    store.undo();
+    expect(store.rows.kernels.value.totalFlops[1]).toBe(3e14);
+    store.history.undo();
     expect(model.state["typed_work"]).toEqual({});
   });
   it("is nothing of other kernels, and cannot be brought back to them", () => {
     const { model, store } = start();
-    store.setTypedWork(1, WORK);
+    store.rows.setTypedWork(1, WORK);
     model.receive("kernels", wireKernels([{ time: 1 }, { time: 2 }]));
-    expect([store.typedWork.value, store.canUndo.value]).toEqual([{}, false]);
+    expect([store.rows.typedWork.value, store.history.canUndo.value]).toEqual([{}, false]);
     model.receive("typed_work", {});
-    expect(store.canUndo.value).toBe(false);
+    expect(store.history.canUndo.value).toBe(false);
   });
   it("does not change the precision of the roof", () => {
     const { store } = start();
-    expect(store.commonPrecision.value).toBe("bf16");
-    store.setTypedWork(1, WORK);
-    expect(store.commonPrecision.value).toBe("bf16");
+    expect(store.rates.commonPrecision.value).toBe("bf16");
+    store.rows.setTypedWork(1, WORK);
+    expect(store.rates.commonPrecision.value).toBe("bf16");
   });
   it("cannot be set if a lesson locks what-ifs of kernels", () => {
     const { model, store } = start({ locks: ["moves"] });
-    store.setTypedWork(1, WORK);
-    expect([store.typedWork.value, model.sent]).toEqual([{}, []]);
+    store.rows.setTypedWork(1, WORK);
+    expect([store.rows.typedWork.value, model.sent]).toEqual([{}, []]);
   });
   it("is missing in notebooks that were saved without it", () => {
     const { typed_work: _, ...saved } = onOneChip(SPECS).state;
-    expect(createStore(new FakeModel(saved), abort().signal).typedWork.value).toEqual({});
+    expect(createStore(new FakeModel(saved), abort().signal).rows.typedWork.value).toEqual({});
   });
 });

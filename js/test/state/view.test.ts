@@ -18,7 +18,16 @@ function made() {
   const told = (values: Record<string, unknown>) => {
     for (const [name, value] of Object.entries(values)) model.receive(name, value);
   };
-  return { model, history: store, told, ...store };
+  return {
+    model,
+    told,
+    ...store.view,
+    ...store.history,
+    history: store.history,
+    setView: store.view.setPlane,
+    view: store.view.plane,
+    rates: store.rates,
+  };
 }
 
 describe("a zoom", () => {
@@ -159,6 +168,6 @@ describe("the frame of the axes", () => {
   });
   it("fits the kernels in notebooks that were saved without it", () => {
     const { frame: _, ...saved } = stateOf([]);
-    expect(createStore(new FakeModel(saved), abort().signal).axes.frame.value).toBe("points");
+    expect(createStore(new FakeModel(saved), abort().signal).view.axes.frame.value).toBe("points");
   });
 });

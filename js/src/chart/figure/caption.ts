@@ -7,7 +7,11 @@ import { figureWords, numerals } from "../../words/words.ts";
 import type { Counts } from "./dots.ts";
 
 /** Returns one sentence about what is shown, and one about what is not shown, if there is any. */
-export function captionOf({ shownRoofs, drawn }: Store, counts: Counts, isTimed: boolean): string[] {
+export function captionOf(
+  { rates: { shownRoofs }, rows: { drawn } }: Store,
+  counts: Counts,
+  isTimed: boolean,
+): string[] {
   const roofs = shownRoofs.value;
   const precisions = [...new Set(roofs.map(({ precision }) => precision))];
   const chips = precisions.map((precision) => {

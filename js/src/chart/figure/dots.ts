@@ -81,14 +81,14 @@ export interface Counts {
 export type Names = number | readonly string[] | null;
 
 export function contentOf(store: Store, style: FigureStyle, theme: Theme, names: Names): Content {
-  const kernels = store.drawn.value;
-  const { n, row: rows, x, y, roof, side, binds, home } = store.points.value;
+  const kernels = store.rows.drawn.value;
+  const { n, row: rows, x, y, roof, side, binds, home } = store.rows.points.value;
   // The total of a program beside its kernels is a mark of the screen.
-  const isLeftOut = (row: number) => isTotal(kernels, row) && !store.showsTotals.value;
-  const own = [...store.drawnRows.value].filter((row) => !isIdle(kernels, row) && !isLeftOut(row));
+  const isLeftOut = (row: number) => isTotal(kernels, row) && !store.rows.showsTotals.value;
+  const own = [...store.rows.drawnRows.value].filter((row) => !isIdle(kernels, row) && !isLeftOut(row));
   const busy = own.reduce((sum, row) => sum + (isTotal(kernels, row) ? 0 : kernels.selfTime[row] || 0), 0);
   const shareOf = (row: number) => (busy > 0 ? (kernels.selfTime[row] as number) / busy : Number.NaN);
-  const colouring = store.colouring.value;
+  const colouring = store.rows.colouring.value;
   const all: Dot[] = [];
   for (let at = 0; at < n; at++) {
     const row = rows[at] as number;
@@ -139,10 +139,10 @@ const colourOf = (colouring: Colouring, theme: Theme, code: number) =>
 
 /** Returns the categories that have at least MIN_SHARE of the kernel time among the dots; nothing for less than two. */
 function legendOf(store: Store, style: FigureStyle, theme: Theme, dots: readonly Dot[]): Entry[] {
-  const colouring = store.colouring.value;
-  if (store.showsTotals.value || !dots.some(({ code }) => code >= 0)) return [];
+  const colouring = store.rows.colouring.value;
+  if (store.rows.showsTotals.value || !dots.some(({ code }) => code >= 0)) return [];
   if (colouring.kind === "number") {
-    const texts = ticksOfScale(colouring, commonOperation(store.kernels.value, store.askedPrecision.value));
+    const texts = ticksOfScale(colouring, commonOperation(store.rows.kernels.value, store.rates.askedPrecision.value));
     const last = theme.scale.length - 1;
     const colours = texts.map(
       (_, at) => theme.scale[Math.round((at * last) / Math.max(1, texts.length - 1))] as string,
@@ -175,8 +175,8 @@ function namesOf(
   shown: ReadonlySet<number>,
   shareOf: (row: number) => number,
 ): Pick<Content, "names" | "unknownName" | "knownNames"> {
-  const kernels = store.drawn.value;
-  const order = [...store.drawnRows.value];
+  const kernels = store.rows.drawn.value;
+  const order = [...store.rows.drawnRows.value];
   const drawn = order.filter((row) => shown.has(row));
   let rows: number[];
   let unknownName: string | undefined;
@@ -185,7 +185,7 @@ function namesOf(
     rows = asked.flatMap((name) => drawn.find((row) => has(row, name)) ?? []);
     unknownName = asked.find((name) => !order.some((row) => has(row, name)));
   } else {
-    const first = store.ranking.value.rows.filter((row) => shown.has(row));
+    const first = store.rows.ranking.value.rows.filter((row) => shown.has(row));
     const others = drawn.filter((row) => !first.includes(row) && !(shareOf(row) < MIN_SHARE));
     rows = [...first, ...others].slice(0, asked ?? style.maxNamed);
   }

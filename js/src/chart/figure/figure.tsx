@@ -60,17 +60,17 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
   const content = contentOf(store, style, { ...theme, text: ink }, options.names);
   const { unknownName } = content;
   if (unknownName !== undefined) return { unknownName, knownNames: content.knownNames };
-  const roofs = store.shownRoofs.value;
-  const focus = roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
+  const roofs = store.rates.shownRoofs.value;
+  const focus = roofs.find((roof) => roof === store.rates.focusRoof.value) ?? roofs[0];
   const units = unitsIn(store, focus);
   const frame = frameOf(store, style, content, units);
   const dots = placedDots(content, frame, style, options.patterns);
-  const named = shortNames(store.chips.value);
+  const named = shortNames(store.rates.chips.value);
   const layout = layOut({
     ...{ style, content, frame, dots, roofs, focus, units },
     nameOf: ({ chip }: Roof) => withoutControls(named.get(chip.id) ?? chip.name),
-    ceilings: options.ceilings ? store.subRoofs.value : [],
-    terms: store.terms.value,
+    ceilings: options.ceilings ? store.rates.subRoofs.value : [],
+    terms: store.view.terms.value,
   });
   const caption = captionOf(store, content.counts, content.isMeasured);
   const { width, font } = style;
@@ -89,7 +89,7 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
       font-size={font}
       role="img"
     >
-      <title>{store.title.value || caption[0] || ""}</title>
+      <title>{store.view.title.value || caption[0] || ""}</title>
       <desc>{said}</desc>
       <rect width={width} height={height} fill={theme.background} />
       <Axes frame={frame} {...looks} />
@@ -117,7 +117,7 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
       </g>
     </svg>,
   );
-  const title = [store.title.value, said].filter(Boolean).join(". ");
+  const title = [store.view.title.value, said].filter(Boolean).join(". ");
   return {
     ...{ svg: withoutForbidden(svg), title: withoutForbidden(title) },
     ...{ width: width * PX_PER_POINT, height: height * PX_PER_POINT },

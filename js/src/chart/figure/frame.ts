@@ -45,8 +45,8 @@ const [TOP_EM, BOTTOM_EM, RIGHT_EM, TITLE_EM, TICK_GAP_EM, STRIP_GAP_EM] = [0.6,
 
 export function frameOf(store: Store, style: FigureStyle, content: Content, units: Units): Frame {
   const { width, height, font } = style;
-  const roofs = store.shownRoofs.value;
-  const focus = store.focusRoof.value ?? roofs[0];
+  const roofs = store.rates.shownRoofs.value;
+  const focus = store.rates.focusRoof.value ?? roofs[0];
   const [top, bottom] = [TOP_EM * font, height - BOTTOM_EM * font];
   const extents = extentsOf(store, content, roofs, focus);
   // The highest name needs room above its roof, however many decades are below it.
@@ -54,7 +54,7 @@ export function frameOf(store: Store, style: FigureStyle, content: Content, unit
   const decades = Math.log10(Math.min(peak || extents.y[1], extents.y[1]) / extents.y[0]);
   const room = ROOM_ABOVE_EM * font;
   const above = peak * 10 ** ((decades * room) / (bottom - top - room));
-  const isFree = store.zoom.value === null && store.axes.frame.value !== "chip";
+  const isFree = store.view.zoom.value === null && store.view.axes.frame.value !== "chip";
   const y = scaleLog([extents.y[0], isFree ? Math.max(extents.y[1], above) : extents.y[1]], [bottom, top]);
   const { counting, title } = verticalOf(units, focus?.peak ?? extents.y[1]);
   const yTicks = ticksFor(y, 1.6 * font, units, counting);
@@ -112,7 +112,7 @@ const isInside = ({ plot: { left, right, top, bottom } }: Frame, ai: number, x: 
   ai === 0 || (x >= left && x <= right && y >= top && y <= bottom);
 
 function extentsOf(
-  { zoom, axes }: Store,
+  { view: { zoom, axes } }: Store,
   { dots }: Content,
   roofs: readonly Roof[],
   focus: Roof | undefined,

@@ -55,12 +55,12 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
   function targetOf(index: number, from: Spot, ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
     const row = points.row[index] as number;
-    if (!focus || index < 0 || isTotal(kernels, row) || store.isLocked("moves")) return undefined;
+    if (!focus || index < 0 || isTotal(kernels, row) || store.lesson.isLocked("moves")) return undefined;
     const { utilization } = judge(kernels, judgeOf(kernels, focus))(row);
     return {
       row,
       from,
-      start: (ghost && store.moves.value[row]) ?? {},
+      start: (ghost && store.rows.moves.value[row]) ?? {},
       leastTime: Math.min(utilization || 0, 1),
       can: possibleWhatIfs(kernels, row, focus),
       at: ghost?.to ?? [scene.at.x[index] as number, scene.at.y[index] as number],
@@ -69,7 +69,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
     };
   }
   const canMove = ({ can }: KernelTarget) => can.bytes || can.time;
-  const isVoid = () => store.kernelDrag.value === undefined;
+  const isVoid = () => store.rows.kernelDrag.value === undefined;
 
   function pointerDrag(target: KernelTarget, isLongPress: boolean): ChartDrag {
     let moves: Gesture<Move> | undefined;
@@ -77,7 +77,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
     let timer = isLongPress ? setTimeout(pickUp, LONG_PRESS_MS) : undefined;
     function pickUp() {
       timer = undefined;
-      if (canMove(target)) moves = store.dragKernel(target.row, false);
+      if (canMove(target)) moves = store.rows.dragKernel(target.row, false);
     }
     return {
       kind: "kernel",
@@ -107,13 +107,13 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
   function pickUpByKeys(index: number) {
     const target = targetOf(index, [0, 0], ghostOf(index));
     if (!target || !canMove(target)) return;
-    const moves = store.dragKernel(target.row, true);
+    const moves = store.rows.dragKernel(target.row, true);
     pickedUp.current = { target, moves };
     gesture.start({ kind: "kernel", hasMoved: () => false, isVoid, end: moves.end, cancel: moves.cancel });
   }
   const step = (changes: Factor, by: number) => () => {
     const { target, moves } = pickedUp.current ?? {};
-    if (target?.can[changes]) moves?.move(moveBy(target, store.moves.value[target.row] ?? {}, changes, by));
+    if (target?.can[changes]) moves?.move(moveBy(target, store.rows.moves.value[target.row] ?? {}, changes, by));
   };
   const right = scene.scales.x(2) > scene.scales.x(1) ? 1 / STEP : STEP;
   const dragActs = {
@@ -139,17 +139,17 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
       const row = scene.points.row[index];
       return {
         pickUp: () => pickUpByKeys(index),
-        reset: () => row !== undefined && store.moves.value[row] && store.resetMoves(row),
+        reset: () => row !== undefined && store.rows.moves.value[row] && store.rows.resetMoves(row),
       };
     },
     /** Returns the action of a key while a kernel is dragged. During a drag by pointer only Escape has an action. */
     dragAct(key: string): (() => void) | undefined {
-      if (!store.kernelDrag.value?.byKeys) return key === "Escape" ? gesture.cancel : undefined;
+      if (!store.rows.kernelDrag.value?.byKeys) return key === "Escape" ? gesture.cancel : undefined;
       const name = lookUp(KERNEL_DRAG_KEYS, key);
       return name && dragActs[name];
     },
     cursor: (index: number) =>
-      store.kernelDrag.value ? "dragged" : index >= 0 && !store.isLocked("moves") ? "draggable" : undefined,
+      store.rows.kernelDrag.value ? "dragged" : index >= 0 && !store.lesson.isLocked("moves") ? "draggable" : undefined,
     /**
      * Handles a press on a point. A mouse picks up the kernel when the mouse moves. A touch picks up the kernel when
      * the finger rests.
@@ -163,7 +163,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
     },
     /** While a touch drags a kernel, the touch must not scroll the page or open a menu. */
     preventScroll(event: Event) {
-      if (store.kernelDrag.value && event.cancelable) event.preventDefault();
+      if (store.rows.kernelDrag.value && event.cancelable) event.preventDefault();
     },
   };
 }

@@ -42,9 +42,9 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
           end(up) {
             const drawn = clear();
             if (!drawn || !up) return;
-            if (zooms) return store.setZoom(zoomToBox(latest.current.scales, drawn));
+            if (zooms) return store.view.setZoom(zoomToBox(latest.current.scales, drawn));
             const rows = rowsWithin(latest.current, drawn);
-            store.select(isAdding(up) ? [...new Set([...store.selected.value, ...rows])] : rows);
+            store.rows.select(isAdding(up) ? [...new Set([...store.rows.selected.value, ...rows])] : rows);
           },
           cancel: clear,
         },

@@ -60,10 +60,10 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
    * Returns the current scales. The zoom may have changed since the last frame was drawn, and `scene` contains the
    * scales of that frame.
    */
-  const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
-  const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
-  const isLocked = () => store.isLocked("view");
-  const isBusy = () => store.isHeld.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
+  const now = () => zoomed(scene.scales.whole ?? scene.scales, store.view.zoom.value);
+  const isSame = (next: Zoom | null) => String(next) === String(store.view.zoom.value);
+  const isLocked = () => store.lesson.isLocked("view");
+  const isBusy = () => store.view.isHeld.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
   /**
    * Creates a drag of the plane. Each move is computed from the plane at the start, so that rounding errors do not add
@@ -71,7 +71,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
    */
   function planeDrag(from: Spot) {
     const scales = now();
-    const zoom = store.dragZoom();
+    const zoom = store.view.dragZoom();
     let hasMoved = false;
     function to(place: Spot, factor = 1) {
       hasMoved ||= factor !== 1 || Math.hypot(place[0] - from[0], place[1] - from[1]) > CLICK_PX;
@@ -85,7 +85,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     if (isBusy() || isLocked() || isSame(next)) return false;
     if (time - lastStep.current.time > UNDO_PAUSE_MS) lastStep.current.run = time;
     lastStep.current.time = time;
-    store.setZoom(next, { stream: true, run: lastStep.current.run });
+    store.view.setZoom(next, { stream: true, run: lastStep.current.run });
     isStepping.value = true;
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
@@ -94,7 +94,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     return true;
   }
   const middle: Spot = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
-  const fit = () => isBusy() || store.setZoom(null);
+  const fit = () => isBusy() || store.view.setZoom(null);
   /** Zooms by a factor around a place, by default the middle of the plot. */
   const by = (factor: number, at: Spot = middle, time = performance.now()) => step(at, at, factor, time);
 

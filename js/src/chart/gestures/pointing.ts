@@ -69,7 +69,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const pinnedChip = useSignal<string | undefined>(undefined);
   const { points, roofs } = scene;
   const { at } = visiblePoints(scene);
-  const hovered = store.pointed.value;
+  const hovered = store.rows.pointed.value;
   const found = indexOf(points, hovered, last.value);
   const index = found >= 0 && isShown(scene, found) ? found : -1;
   const navigation = useNavigation(store, scene, gesture);
@@ -83,18 +83,18 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     // When the pointer leaves, the sentence under the chart describes the selected kernel again. It describes the
     // kernel on the chip on which the user selected it.
     pointedChip.value = next < 0 ? pinnedChip.value : roofs[points.roof[next] ?? MEASURED]?.chip.id;
-    store.hover(next < 0 ? null : (points.row[next] as number));
+    store.rows.hover(next < 0 ? null : (points.row[next] as number));
   }
   /**
    * Selects only this row, or deselects the row if no other row is selected. With `add`, adds the row to the selection
    * or removes it.
    */
   function choose(row: number, add: boolean) {
-    const rows = store.selected.value;
+    const rows = store.rows.selected.value;
     const others = rows.filter((other) => other !== row);
     pinnedChip.value = pointedChip.value;
-    if (add) store.select(rows.includes(row) ? others : [...rows, row]);
-    else store.select(rows.includes(row) && others.length === 0 ? [] : [row]);
+    if (add) store.rows.select(rows.includes(row) ? others : [...rows, row]);
+    else store.rows.select(rows.includes(row) && others.length === 0 ? [] : [row]);
   }
   const acts = {
     next: () => walk(1),
@@ -105,12 +105,12 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     last: () => reach(-1),
     select: () => hovered !== null && choose(hovered, false),
     selectMore: () => hovered !== null && choose(hovered, true),
-    freeze: () => store.freeze(),
-    gaps: () => store.cycleGaps(),
+    freeze: () => store.view.freeze(),
+    gaps: () => store.view.cycleGaps(),
     leave() {
       if (gesture.drag) return gesture.cancel();
       point(-1);
-      store.select([]);
+      store.rows.select([]);
     },
   };
   function actOf(key: string): (() => unknown) | undefined {
@@ -171,7 +171,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     /** The current rectangle of the marquee. */
     marquee: marquee.box,
     navigation,
-    shortcuts: SHORTCUTS[store.kernelDrag.value ? "kernelDrag" : kernelDrag ? "roofline" : "time"],
+    shortcuts: SHORTCUTS[store.rows.kernelDrag.value ? "kernelDrag" : kernelDrag ? "roofline" : "time"],
     handlers: {
       ...navigation.handlers,
       onPointerMove: onPointer,
@@ -185,7 +185,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
         // During a drag by keys the hovered kernel stays the same.
-        if (event.pointerType !== "touch" && !store.kernelDrag.value) point(-1);
+        if (event.pointerType !== "touch" && !store.rows.kernelDrag.value) point(-1);
       },
       onFocusOut: () => {
         if (gesture.drag?.kind === "kernel") gesture.end();
@@ -204,7 +204,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
         // Ignore the second click of a double click, because it would deselect the row.
         if (gesture.takeVoidClick() || event.detail > 1) return;
         if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
-        else if (store.selected.value.length > 0) store.select([]);
+        else if (store.rows.selected.value.length > 0) store.rows.select([]);
       },
       onDblClick: (event: MouseEvent) => {
         const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
@@ -214,7 +214,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
         const around = index < 0 ? undefined : ([at.x[index] as number, at.y[index] as number] as const);
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         const isAlone = !isModified(event);
-        const act = store.kernelDrag.value
+        const act = store.rows.kernelDrag.value
           ? isAlone && kernelDrag?.dragAct(key)
           : (navigation.key(event, around) ?? (isAlone && actOf(key)));
         if (!act) return;

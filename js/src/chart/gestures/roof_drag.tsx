@@ -60,7 +60,7 @@ export function startRoofDrag(
   const keys: RateKey[] = [];
   if (part !== "bandwidth") keys.push({ quantity: "peak_flops" });
   if (part !== "peak") keys.push({ quantity: "bandwidth", level });
-  const rates = store.dragRates(...keys);
+  const rates = store.rates.dragRates(...keys);
   const isTouch = event.pointerType === "touch";
   const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
   const isFine = signal(false);

@@ -73,7 +73,7 @@ export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
 /** Draws thin vertical lines between the marks of an unmeasured kernel on several roofs. */
 export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Scales; theme: Theme }) {
   return (
-    <g class="roofwidget-ties" stroke={theme.muted} stroke-opacity={0.4} stroke-dasharray="1 3">
+    <g stroke={theme.muted} stroke-opacity={0.4} stroke-dasharray="1 3">
       {xs.map((x) => (
         <line key={x} x1={x} x2={x} y1={scales.plot.top} y2={scales.plot.bottom} />
       ))}
@@ -87,7 +87,7 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
 export function Joins({ joins, marked, theme }: { joins: readonly Join[]; marked: readonly number[]; theme: Theme }) {
   const path = (some: readonly Join[]) => some.map(({ from, to, y }) => `M${from},${y}H${to}`).join("");
   return (
-    <g class="roofwidget-joins" stroke={theme.text}>
+    <g stroke={theme.text}>
       <path d={path(joins)} stroke-opacity={0.4} />
       <path d={path(joins.filter(({ row }) => marked.includes(row)))} stroke-opacity={0.9} />
     </g>

@@ -56,12 +56,12 @@ export function OffScaleSigns({ scene: { points, at, scales, above, theme } }: {
     return isOffScale(scales, points.x[index] as number, points.y[index] as number) ? [at.x[index] as number] : [];
   });
   const d = [...new Set(xs.map(Math.round))].map((x) => `M${x - 4},${top + 5}l4,-4l4,4`).join("");
-  return <path class="roofwidget-off-scale" d={d} fill="none" stroke={theme.alert} stroke-width={1.5} />;
+  return <path d={d} fill="none" stroke={theme.alert} stroke-width={1.5} />;
 }
 
 /** Draws the leaders from points to far names. */
 export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) {
-  return <path class="roofwidget-leader" d={labels.map(leaderOf).join("")} fill="none" stroke={scene.theme.line} />;
+  return <path d={labels.map(leaderOf).join("")} fill="none" stroke={scene.theme.line} />;
 }
 
 /** The distance between two lines of a label, px. */

@@ -47,7 +47,7 @@ export function ghostsOf(
   places = points && project(points, scene.scales),
   frame = scene.scales.plot,
 ): readonly Ghost[] {
-  const moved = store.moved.value;
+  const moved = store.rows.moved.value;
   if (!moved || !points || !places) return NO_GHOSTS;
   const { at, scales } = scene;
   return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Ghost[] => {
@@ -134,7 +134,7 @@ const BUTTON_PX = 24;
 
 /** The notes of moved kernels, each beside the kernel's mark. */
 export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[]): Label[] {
-  const whatIfs = store.kernelWhatIfs.value;
+  const whatIfs = store.rows.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
   const fits = (line: string) => textWidth(line, true) < right - left - BUTTON_PX - 2 * NOTE_EDGE_PX;
   return ghosts.flatMap(({ row, index, to: [x, y], radius }): Label[] => {
@@ -159,7 +159,7 @@ interface ButtonsProps {
 
 /** The buttons beside the notes. A button resets the what-if of the kernel that its note describes. */
 export function NoteButtons({ store, labels, scene }: ButtonsProps) {
-  const notes = store.kernelDrag.value || store.isLocked("moves") ? [] : labels.filter(isNote);
+  const notes = store.rows.kernelDrag.value || store.lesson.isLocked("moves") ? [] : labels.filter(isNote);
   return (
     <>
       {notes.map((label) => {
@@ -178,7 +178,7 @@ export function NoteButtons({ store, labels, scene }: ButtonsProps) {
             onClick={(event) => {
               stop(event);
               focusNeighbour(event.currentTarget, ".roofwidget-unmove");
-              store.resetMoves(row);
+              store.rows.resetMoves(row);
             }}
           >
             ×

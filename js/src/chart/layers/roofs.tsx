@@ -30,7 +30,7 @@ export function Roofs(scene: Scene) {
   const others = roofs.filter((roof) => roof !== focus);
   const hasHues = hasChipsAlone(scene);
   return (
-    <Clip box={scales.plot} class="roofwidget-roofs" fill="none">
+    <Clip box={scales.plot} fill="none">
       {focus && <Bands roof={focus} levels={levels} colour={own} scales={scales} />}
       {roofs.filter(changed).map((roof) => (
         <path
@@ -106,7 +106,7 @@ function RidgeLine({
 }: Pick<LineProps, "roof" | "scales" | "theme"> & Pick<Scene, "levels">) {
   const ridges = [roof, ...levels].map(({ bandwidth }) => px(scales.x(roof.peak / bandwidth)));
   const d = [...new Set(ridges)].map((x) => `M${x},${px(scales.y(roof.peak))}V${scales.plot.bottom}`).join("");
-  return <path class="roofwidget-ridge-line" d={d} stroke={theme.line} stroke-dasharray="2 3" />;
+  return <path d={d} stroke={theme.line} stroke-dasharray="2 3" />;
 }
 
 /** The flat and the slope of a roof past its ridge point. */
@@ -115,7 +115,6 @@ function Continuations({ roof, colour, scales }: { roof: Roof; colour: string; s
   const ridge = ridgePoint(roof);
   return (
     <path
-      class="roofwidget-ceilings"
       d={`M${placeOf(scales, low, roof.peak)}L${placeOf(scales, ridge, roof.peak)}L${placeOf(scales, high, high * roof.bandwidth)}`}
       stroke={colour}
       stroke-dasharray={SHEET_DASHES}
@@ -129,7 +128,7 @@ export function focusWash({ focus, levels, scales, theme }: Scene) {
   const { left, bottom } = scales.plot;
   return (
     <Clip box={scales.plot}>
-      <path class="roofwidget-wash" d={`${roofPath(focus, scales)}V${bottom}H${left}Z`} fill={theme.wash} />
+      <path d={`${roofPath(focus, scales)}V${bottom}H${left}Z`} fill={theme.wash} />
     </Clip>
   );
 }
@@ -148,7 +147,7 @@ function Bands({ roof, levels, colour, scales }: LevelsProps) {
   const [low] = x.domain;
   const corner = (ai: number, { bandwidth }: Level) => `${x(ai)},${y(ai * bandwidth)}`;
   return (
-    <g class="roofwidget-bands" fill={colour}>
+    <g fill={colour}>
       {falling.slice(1).map((lower, index) => {
         const upper = falling[index] as Level;
         const ridges = `${corner(roof.peak / upper.bandwidth, upper)}L${corner(roof.peak / lower.bandwidth, lower)}`;
@@ -194,7 +193,7 @@ export const STYLES = {
 
 function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; colour: string; scales: Scales }) {
   return (
-    <g class="roofwidget-subroofs" stroke={colour}>
+    <g stroke={colour}>
       {subRoofs.map((sub) => (
         <path
           key={sub.key}

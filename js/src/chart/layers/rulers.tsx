@@ -64,9 +64,13 @@ type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
  * if there is one roof only, because the sentence of the kernel says what this roof allows.
  */
 export function roofsAbove(store: Store, row: number): string {
-  const { drawn, points, shownRoofs, focusRoof, shownLevels, subRoofs, chips, rulers } = store;
+  const {
+    rows: { drawn, points },
+    rates: { shownRoofs, focusRoof, shownLevels, subRoofs, chips },
+    view: { rulers },
+  } = store;
   const [focus, index] = [focusRoof.value, points.value.home[row] ?? -1];
-  if (!rulers.value || store.view.value !== "roofline" || index < 0) return "";
+  if (!rulers.value || store.view.plane.value !== "roofline" || index < 0) return "";
   const lines = { roofs: shownRoofs.value, focus, subRoofs: subRoofs.value, names: shortNames(chips.value) };
   const levels = focus && focus.levels.length > 1 ? shownLevels.value : [];
   if (lines.roofs.length + levels.length + lines.subRoofs.length < 2) return "";
@@ -127,7 +131,7 @@ export function rulerOver(scene: Scene, index: number, names: Names, others: Box
  * for the tooltip. Among the possible boxes this box leaves the most room for the ruler.
  */
 export function rulerBeside(
-  { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,
+  { view: { rulers }, rows: { selected, pointed } }: Pick<Store, "view" | "rows">,
   scene: Scene,
   names: Names,
   index: number,

@@ -33,7 +33,10 @@ const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
  * Returns the snapshots that are not hidden. While totals are shown, the current kernels are not drawn, so the
  * snapshots have no kernels.
  */
-export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): ShownSnapshot[] =>
+export const shownSnapshots = ({
+  view: { snapshots },
+  rows: { showsTotals },
+}: Pick<Store, "view" | "rows">): ShownSnapshot[] =>
   snapshots.value.flatMap((snapshot, place) =>
     snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
   );
@@ -138,7 +141,7 @@ export function Ghosts({ scene, shown, changes }: GhostsProps) {
   const { scales, theme, colours, points } = scene;
   const radius = radiusOf(points) - 0.5;
   return (
-    <g class="roofwidget-snapshots" fill="none">
+    <g fill="none">
       <Clip box={scales.plot}>
         {shown.map(({ snapshot, place }) => (
           <path

@@ -102,7 +102,7 @@ export function trailLines(
 
 export function TrailMarks({ lines, theme }: { lines: readonly LabelledArrow[]; theme: Theme }) {
   return (
-    <g class="roofwidget-trails" fill="none" stroke={theme.text} stroke-opacity={0.6}>
+    <g fill="none" stroke={theme.text} stroke-opacity={0.6}>
       {lines.map((line) => (
         <g key={[...line.from, ...line.to].join()}>
           <circle cx={line.from[0]} cy={line.from[1]} r={line.rim - 1} stroke-dasharray="2 2" />

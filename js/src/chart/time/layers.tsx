@@ -27,18 +27,18 @@ export type TimeMarks = ReturnType<typeof timeMarks>;
 /** Returns the values that only the time view derives from the state. */
 export function timeData(store: Store) {
   const points = computed(() => {
-    const kernels = store.drawn.value;
+    const kernels = store.rows.drawn.value;
     // If totals are hidden, they have no points in the scene. Otherwise the axes would extend to a program's total, and
     // there would be no room for the program's kernels.
-    const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
+    const rows = store.rows.drawnRows.value.filter((row) => store.rows.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });
   return {
     points,
-    heaviest: computed(() => heaviestRows(store.drawnRows.value, store.drawn.value)),
+    heaviest: computed(() => heaviestRows(store.rows.drawnRows.value, store.rows.drawn.value)),
     /** The moved kernels and their points. */
     after: computed(() => {
-      const moved = store.moved.value;
+      const moved = store.rows.moved.value;
       if (!moved) return;
       const { rows, kernels } = moved;
       const drawn = everyRow(kernels).filter((at) => (points.value.home[rows[at] as number] ?? -1) >= 0);

@@ -56,8 +56,8 @@ export interface TimeGap {
  * first roof.
  */
 export function judgeOf(store: Store): Roof | undefined {
-  const roofs = store.shownRoofs.value;
-  return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
+  const roofs = store.rates.shownRoofs.value;
+  return roofs.find((roof) => roof === store.rates.focusRoof.value) ?? roofs[0];
 }
 
 const [ZERO_COLUMN_PX, ZERO_ROW_PX] = [48, 32];
@@ -80,10 +80,10 @@ export function timeSceneOf(
   last: TimeScene | undefined,
   after?: PlacedKernels,
 ): TimeScene {
-  const kernels = store.drawn.value;
+  const kernels = store.rows.drawn.value;
   const focus = judgeOf(store);
-  const isLinear = store.axes.timeScale.value === "linear";
-  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.isInDrag();
+  const isLinear = store.view.axes.timeScale.value === "linear";
+  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.view.isInDrag();
   const before = isHeld ? last.scales : undefined;
   const around = (all: PlacedKernels, room: TimeScales | undefined) =>
     isLinear
@@ -91,7 +91,7 @@ export function timeSceneOf(
       : timeScales(size, all.points, timesShown(all.kernels, all.points, focus), room);
   const kept = before?.whole ?? before;
   const whole = around({ kernels, points: all }, after?.points.n ? around(after, kept) : kept);
-  const next = zoomed(whole, store.zoom.value);
+  const next = zoomed(whole, store.view.zoom.value);
   const scales = stableScales(last?.scales, next);
   const points = fittedPoints(all, scales);
   const overhead = focus?.conditions.launchOverhead ?? 0;
@@ -104,12 +104,12 @@ export function timeSceneOf(
     levels: [],
     subRoofs: [],
     colours: roofColours(store, theme),
-    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.gaps.value },
-    names: shortNames(store.chips.value),
+    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.view.gaps.value },
+    names: shortNames(store.rates.chips.value),
     scales,
     units: unitsIn(store, focus),
     theme,
-    colouring: store.colouring.value,
+    colouring: store.rows.colouring.value,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
     // There are no isochrones below the launch overhead, because no launch takes less time.

@@ -21,7 +21,7 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
   const gesture = useGesture<ChartDrag>();
   const pointing = usePointing({ store, scene, gesture, pointedChip });
   const { index } = pointing;
-  const isMoving = store.isInDrag() || pointing.navigation.isMoving;
+  const isMoving = store.view.isInDrag() || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
   });
@@ -35,7 +35,7 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
       store={store}
       scene={scene}
       tools={tools}
-      label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
+      label={strings.time.chart(focus?.chip.name ?? "", store.rows.totals.value.kernels)}
       pointing={pointing}
       looks={marks.looks}
       isMoving={isMoving}
@@ -47,8 +47,8 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
         <Tooltip
           {...cardOf({
             ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
-            more: whatIfRow(store.kernelWhatIfs.value, scene.points.row[index] as number),
-            terms: store.terms.value,
+            more: whatIfRow(store.rows.kernelWhatIfs.value, scene.points.row[index] as number),
+            terms: store.view.terms.value,
             colourBy: scene.colouring.key,
             ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
           })}

@@ -34,18 +34,20 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
   const query = useSignal("");
   const active = useSignal("");
   // The list does not change while it is open, so that no line moves when its chip is shown or hidden.
-  const first = useSignal(store.shown.value).value;
+  const first = useSignal(store.rates.shown.value).value;
   const input = useRef<HTMLInputElement>(null);
   const id = useUid();
   useEffect(() => input.current?.focus({ preventScroll: true }), []);
-  useEffect(() => void store.loadCatalogue(), []);
+  useEffect(() => void store.rates.loadCatalogue(), []);
 
-  const catalogue = store.catalogue.value;
+  const catalogue = store.rates.catalogue.value;
   const chips = allChips(store);
   const precisionOf = precisionsIn(store);
   const peakOf = (chip: Chip) => chip.peaks.get(precisionOf(chip));
   const near =
-    chips.find((chip) => chip.id === store.focusChip.value)?.vendor ?? store.kernels.value.chip?.vendor ?? "";
+    chips.find((chip) => chip.id === store.rates.focusChip.value)?.vendor ??
+    store.rows.kernels.value.chip?.vendor ??
+    "";
   const sections = sectionsOf(chips, query.value, { used: first, near, words });
   const lists = sections.map((section) => ({ section, lines: linesOf(section, chips, peakOf) }));
   const lines = lists.flatMap((list) => list.lines);
@@ -54,11 +56,11 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
     lines.findIndex(({ key }) => key === active.value),
   );
   const counted = sections[0]?.matches.length ?? 0;
-  const shown = store.shown.value;
+  const shown = store.rates.shown.value;
 
   function take({ match, ids }: Line, stays: boolean) {
     const hidden = ids.filter((own) => !shown.includes(own));
-    if (hidden.length > 0) store.addChips(hidden);
+    if (hidden.length > 0) store.rates.addChips(hidden);
     else if (match) hide(store, match.chip.id);
     if (!stays) close(true);
   }
@@ -77,7 +79,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
     }
     used(event);
   }
-  const precision = store.askedPrecision.value || precisionOf(lines[0]?.match?.chip);
+  const precision = store.rates.askedPrecision.value || precisionOf(lines[0]?.match?.chip);
   return (
     <Popover label={words.picker} opener={opener} room={room} close={close} look="roofwidget-palette">
       <div class="roofwidget-find">
@@ -240,14 +242,14 @@ function partsIn(name: string, letters: readonly number[]): readonly (readonly [
 }
 
 /** The chips of the model, and those of the catalogue. */
-function allChips({ chips, catalogue }: Store): readonly Chip[] {
+function allChips({ rates: { chips, catalogue } }: Store): readonly Chip[] {
   const own = chips.value;
   const others = typeof catalogue.value === "string" ? [] : catalogue.value;
   return [...own, ...others.filter(({ id }) => !own.some((chip) => chip.id === id))];
 }
 
 /** Returns a function that returns the precision by which a chip is judged. */
-function precisionsIn({ precision, commonPrecision }: Store) {
+function precisionsIn({ rates: { precision, commonPrecision } }: Store) {
   const common = commonPrecision.value;
   return (chip: Chip | undefined) => {
     if (precision.value !== "auto") return precision.value;
@@ -268,6 +270,6 @@ function linesOf(
 
 /** Hides a chip. A chip of the catalogue is taken away. */
 function hide(store: Store, id: string) {
-  if (store.addedChips.value.includes(id)) store.removeChip(id);
-  else store.toggle(id);
+  if (store.rates.addedChips.value.includes(id)) store.rates.removeChip(id);
+  else store.rates.toggle(id);
 }

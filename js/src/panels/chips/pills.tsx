@@ -19,9 +19,9 @@ interface PillOf {
 /** Returns the chips that have a pill, by vendor and generation. */
 export function usePills(store: Store, hasChips: boolean): readonly PillOf[] {
   const before = useRef<readonly string[]>([]);
-  const chips = store.chips.value;
+  const chips = store.rates.chips.value;
   if (!hasChips) return [];
-  const pills = pillsOf(chips, store.shown.value, store.focusChip.value, before.current);
+  const pills = pillsOf(chips, store.rates.shown.value, store.rates.focusChip.value, before.current);
   before.current = pills.map(({ id }) => id);
   const names = shortNames(chips);
   return groupBy(pills, ({ vendor }) => vendor)
@@ -39,13 +39,13 @@ interface PillsProps {
 
 export function Pills({ store, theme, pills, own }: PillsProps) {
   const colours = roofColours(store, theme);
-  const lock = store.lockNote("chips");
+  const lock = store.lesson.lockNote("chips");
   return (
     <div class="roofwidget-pills">
       {pills.map(({ chip, name }) => {
-        const missing = store.lacking.value.get(chip.id);
-        const isOn = store.shown.value.includes(chip.id);
-        const isFocus = store.focusChip.value === chip.id;
+        const missing = store.rates.lacking.value.get(chip.id);
+        const isOn = store.rates.shown.value.includes(chip.id);
+        const isFocus = store.rates.focusChip.value === chip.id;
         const reason = missing && reasonOf(chip, missing);
         const colour = colours.get(chip.id) ?? theme.text;
         const looks = [isFocus && "focus", missing && "lacking", !isOn && "off"].filter(Boolean);
@@ -59,7 +59,7 @@ export function Pills({ store, theme, pills, own }: PillsProps) {
               aria-label={strings.show(chip.name)}
               aria-disabled={lock !== undefined}
               title={lock ?? strings.show(chip.name)}
-              onClick={() => store.toggle(chip.id)}
+              onClick={() => store.rates.toggle(chip.id)}
             >
               <svg width={12} height={12} aria-hidden="true">
                 <circle
@@ -78,7 +78,7 @@ export function Pills({ store, theme, pills, own }: PillsProps) {
               aria-current={isFocus}
               aria-disabled={lock !== undefined}
               title={reason ?? lock ?? strings.focus(chip.name)}
-              onClick={() => store.focus(chip.id)}
+              onClick={() => store.rates.focus(chip.id)}
             >
               {name}
               {missing && <small> {shortReasonOf(missing)}</small>}

@@ -25,16 +25,16 @@ const TOP_CHOICES = [10, 30, 100, 300, 1000];
 const MENU_PX = 320;
 
 /** Whether the kernels are so many that they can be filtered, or some are left out. */
-export const hasFilters = ({ kernels, isFiltered }: Store) =>
+export const hasFilters = ({ rows: { kernels, isFiltered } }: Store) =>
   kernels.value.n > HANDFUL || kernels.value.program !== null || isFiltered.value;
 
 /** The search box, the menu of filters, and a token for each filter that is set. */
 export function FilterRow({ store, children }: { readonly store: Store; readonly children?: ComponentChildren }) {
   const opened = useDisclosure();
-  const { program } = store.kernels.value;
+  const { program } = store.rows.kernels.value;
   const tokens = tokensOf(store);
-  const lock = store.lockNote("filters");
-  const isOfKernels = !store.showsTotals.value;
+  const lock = store.lesson.lockNote("filters");
+  const isOfKernels = !store.rows.showsTotals.value;
   return (
     <>
       <div class="roofwidget-searching">
@@ -47,8 +47,8 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
             placeholder={words.search}
             title={lock ?? words.searchHint}
             disabled={lock !== undefined}
-            value={store.search.value}
-            onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
+            value={store.view.search.value}
+            onInput={(event) => store.view.setSearch(event.currentTarget.value, { stream: true })}
           />
         )}
         <span class="roofwidget-opener">
@@ -69,10 +69,10 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
                 <Select
                   row
                   label={words.scope}
-                  value={store.scope.value}
+                  value={store.view.scope.value}
                   lock={lock}
                   options={Object.entries(words.scopes)}
-                  choose={(scope) => store.setScope(scope as Scope)}
+                  choose={(scope) => store.view.setScope(scope as Scope)}
                 />
               )}
               {children}
@@ -83,9 +83,9 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
       <div class="roofwidget-tokens">
         {/* What passes is spoken when it changes, and shown while it is not all. */}
         <LiveText
-          class={store.isFiltered.value || !isOfKernels ? "roofwidget-counted" : "roofwidget-spoken"}
+          class={store.rows.isFiltered.value || !isOfKernels ? "roofwidget-counted" : "roofwidget-spoken"}
           text={counted(store)}
-          dragging={store.isInDrag()}
+          dragging={store.view.isInDrag()}
         />
         {tokens.map(([text, remove]) => (
           <Button
@@ -102,7 +102,7 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
             {text} ×
           </Button>
         ))}
-        {store.isFiltered.value && <Clear store={store} />}
+        {store.rows.isFiltered.value && <Clear store={store} />}
       </div>
     </>
   );
@@ -112,39 +112,46 @@ type Token = readonly [text: string, remove: () => void];
 
 /** Returns a token for each filter that is set, except for the search. */
 function tokensOf(store: Store): Token[] {
-  const { kernels, categories, bounds, precisions, timeShare, top, infeed, scope, onlyRows } = store;
+  const {
+    rows: { kernels, only: onlyRows },
+    view: { categories, bounds, precisions, timeShare, top, infeed, scope },
+  } = store;
   const { n, series } = kernels.value;
   const list = (label: string, chosen: readonly string[] | null, name: (word: string) => string, clear: () => void) =>
     chosen ? [[`${label}: ${chosen.map(name).join(", ") || words.chosen(0)}`, clear] as const] : [];
   const when = (is: boolean, text: string, remove: () => void): Token[] => (is ? [[text, remove]] : []);
   const only = onlyRows.value;
   return [
-    ...when(only !== null, words.only(only?.length ?? 0), () => store.setOnly(null)),
-    ...list(series ? strings.series : words.category, categories.value, categoryName, () => store.setCategories(null)),
-    ...list(words.boundBy, bounds.value, bindingWord, () => store.setBounds(null)),
+    ...when(only !== null, words.only(only?.length ?? 0), () => store.rows.setOnly(null)),
+    ...list(series ? strings.series : words.category, categories.value, categoryName, () =>
+      store.view.setCategories(null),
+    ),
+    ...list(words.boundBy, bounds.value, bindingWord, () => store.view.setBounds(null)),
     ...list(
       words.precision,
       precisions.value,
       (word) => word || words.notTold,
-      () => store.setPrecisions(null),
+      () => store.view.setPrecisions(null),
     ),
-    ...when(timeShare.value < 1, `${words.timeShare}: ${formatPercent(timeShare.value)}`, () => store.setTimeShare(1)),
+    ...when(timeShare.value < 1, `${words.timeShare}: ${formatPercent(timeShare.value)}`, () =>
+      store.view.setTimeShare(1),
+    ),
     ...when(top.value !== null && top.value < n, `${words.top} ${numerals.whole(top.value ?? 0)}`, () =>
-      store.setTop(null),
+      store.view.setTop(null),
     ),
-    ...when(!infeed.value, words.noInfeed, () => store.setInfeed(true)),
+    ...when(!infeed.value, words.noInfeed, () => store.view.setInfeed(true)),
     ...when(
       scope.value !== "kernels" && kernels.value.program !== null,
       `${words.scope}: ${words.scopes.program}`,
-      () => store.setScope("kernels"),
+      () => store.view.setScope("kernels"),
     ),
   ];
 }
 
 /** Message on the chart if no kernel passes the filters. */
 export function Emptied({ store }: { store: Store }) {
-  const { kernels, all } = store.totals.value;
-  if (kernels > 0 || all === 0 || store.showsTotals.value) return null;
+  const { kernels, all } = store.rows.totals.value;
+  if (kernels > 0 || all === 0 || store.rows.showsTotals.value) return null;
   return (
     <p class="roofwidget-emptied">
       {words.counted(kernels, all)} <Clear store={store} />
@@ -153,7 +160,7 @@ export function Emptied({ store }: { store: Store }) {
 }
 
 function Clear({ store }: { store: Store }) {
-  const lock = store.lockNote("filters");
+  const lock = store.lesson.lockNote("filters");
   return (
     <Button
       title={lock}
@@ -161,7 +168,7 @@ function Clear({ store }: { store: Store }) {
       onClick={({ currentTarget }) => {
         if (lock) return;
         focusNeighbour(currentTarget);
-        store.clearFilters();
+        store.view.clearFilters();
       }}
     >
       {words.clear}
@@ -170,53 +177,55 @@ function Clear({ store }: { store: Store }) {
 }
 
 function counted(store: Store): string {
-  const { kernels, all, share } = store.totals.value;
+  const { kernels, all, share } = store.rows.totals.value;
   const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(formatPercent(share))}`;
-  if (store.showsTotals.value) return words.totals(store.drawnRows.value.length);
+  if (store.rows.showsTotals.value) return words.totals(store.rows.drawnRows.value.length);
   return words.counted(kernels, all) + time;
 }
 
 function Controls({ store }: { store: Store }) {
-  const { n, precision, totalTime } = store.kernels.value;
-  const categories = store.byCategory.value;
-  const lock = store.lockNote("filters");
+  const { n, precision, totalTime } = store.rows.kernels.value;
+  const categories = store.rows.byCategory.value;
+  const lock = store.lesson.lockNote("filters");
   // Whether there is a kernel whose binding limit is unknown. Uses the roof from before the drag. With very many
   // kernels, the computation takes too long for each frame of a drag.
-  const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
+  const isUnknown = useComputed(() =>
+    boundsOf(store.rows.kernels.value, store.rates.restedRoof.value).values.includes("unknown"),
+  );
   // The options are joined into one text. While a roof is dragged, the text stays equal, so the select is not redrawn.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
       <Choice
-        label={store.kernels.value.series ? strings.series : words.category}
+        label={store.rows.kernels.value.series ? strings.series : words.category}
         lock={lock}
-        chosen={store.categories.value}
+        chosen={store.view.categories.value}
         offered={categories.map(({ name, share }) => {
           const said = categoryName(name);
           return [name, Number.isNaN(share) ? said : `${said} · ${formatPercent(share)}`];
         })}
-        choose={store.setCategories}
+        choose={store.view.setCategories}
       />
       <Choice
         label={words.boundBy}
         lock={lock}
-        chosen={store.bounds.value}
+        chosen={store.view.bounds.value}
         offered={answers.value.split("\n").map((word) => [word, bindingWord(word)])}
-        choose={store.setBounds}
+        choose={store.view.setBounds}
       />
       <Choice
         label={words.precision}
         lock={lock}
-        chosen={store.precisions.value}
+        chosen={store.view.precisions.value}
         offered={precision.values.map((word) => [word ?? "", word || words.notTold])}
-        choose={store.setPrecisions}
+        choose={store.view.setPrecisions}
       />
       {totalTime > 0 && <TimeShare store={store} />}
       {n > (TOP_CHOICES[0] as number) && <Top store={store} all={n} />}
-      {(!store.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
+      {(!store.view.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
         <Tick
-          checked={store.infeed.value}
-          onChange={() => store.setInfeed(!store.infeed.value)}
+          checked={store.view.infeed.value}
+          onChange={() => store.view.setInfeed(!store.view.infeed.value)}
           label={words.infeed}
           title={lock}
           disabled={lock !== undefined}
@@ -227,7 +236,7 @@ function Controls({ store }: { store: Store }) {
 }
 
 function TimeShare({ store }: { store: Store }) {
-  const share = store.timeShare.value;
+  const share = store.view.timeShare.value;
   const text = formatPercent(share);
   return (
     <span class="roofwidget-row roofwidget-share" title={words.longest(text)}>
@@ -237,10 +246,10 @@ function TimeShare({ store }: { store: Store }) {
         min={1}
         max={100}
         step={1}
-        lock={store.lockNote("filters")}
+        lock={store.lesson.lockNote("filters")}
         shown={() => [share * 100, text]}
-        start={store.dragTimeShare}
-        slide={(position, isDragged) => store.setTimeShare(position / 100, { stream: isDragged })}
+        start={store.view.dragTimeShare}
+        slide={(position, isDragged) => store.view.setTimeShare(position / 100, { stream: isDragged })}
       />
       <span class="roofwidget-percent">{text}</span>
     </span>
@@ -248,7 +257,7 @@ function TimeShare({ store }: { store: Store }) {
 }
 
 function Top({ store, all }: { store: Store; all: number }) {
-  const top = store.top.value;
+  const top = store.view.top.value;
   const counts = [...new Set([...TOP_CHOICES, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
   // If the number of kernels is not larger than the default limit, the limit has no effect.
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
@@ -256,20 +265,20 @@ function Top({ store, all }: { store: Store; all: number }) {
     <Select
       row
       label={words.top}
-      lock={store.lockNote("filters")}
+      lock={store.lesson.lockNote("filters")}
       value={top === null || top >= all ? "" : String(top)}
       options={[["", words.all], ...counts.map(String)]}
-      choose={(count) => store.setTop(count === "" ? unlimited : Number(count))}
+      choose={(count) => store.view.setTop(count === "" ? unlimited : Number(count))}
     />
   );
 }
 
 /** Returns the options of the filter: all limits that can bind a kernel on the focus chip. */
 function answersOf(store: Store, unknown: readonly string[]): readonly string[] {
-  const roof = store.focusRoof.value;
+  const roof = store.rates.focusRoof.value;
   const levels = roof?.levels.map(({ name }) => name) ?? [];
-  const isSent = [...store.kernels.value.bytes.keys()].some((level) => level.toLowerCase() === "network");
-  const overhead = store.launchOverhead.value > 0 ? ["overhead"] : [];
+  const isSent = [...store.rows.kernels.value.bytes.keys()].some((level) => level.toLowerCase() === "network");
+  const overhead = store.rates.launchOverhead.value > 0 ? ["overhead"] : [];
   return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
 }
 

@@ -35,8 +35,8 @@ interface FusionInput {
 /** Returns what the focus chip says of partitions: times, and which kernels fit on chip. */
 export function useFusion(store: Store, workload: Workload): FusionInput {
   const { graph, values } = workload;
-  const roof = store.focusRoof.value;
-  const own = store.precision.value === "auto";
+  const roof = store.rates.focusRoof.value;
+  const own = store.rates.precision.value === "auto";
   const lacked = useMemo(
     () => (roof && own ? lackingPeak(graph, values, roof) : undefined),
     [graph, values, roof, own],
@@ -45,7 +45,7 @@ export function useFusion(store: Store, workload: Workload): FusionInput {
     () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
     [graph, values, roof, own, lacked],
   );
-  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const chip = store.rates.chips.value.find(({ id }) => id === store.rates.focusChip.value);
   const share = chip?.share?.bytes;
   const fits = useMemo(() => fitsWithin(graph, values, share), [graph, values, share]);
   return { workload, cost, fits, chip, lacked };
@@ -71,7 +71,7 @@ export function useWork(
   return <T>(job: Work<T>, then: (result: T) => void) => {
     stop.current?.();
     const show = (result: T) => {
-      if (store.workload.peek() === workload) then(result);
+      if (store.workload.graph.peek() === workload) then(result);
     };
     stop.current = inSlices(job, show, { later: true });
   };
@@ -135,7 +135,9 @@ export function useFlow(graph: Graph, { width, height }: Room, boxes: readonly O
  */
 export function useSearch(store: Store, { workload, cost, fits }: FusionInput): void {
   const { graph, values, partition } = workload;
-  const { bestPartition } = store;
+  const {
+    workload: { best: bestPartition },
+  } = store;
   useEffect(() => {
     bestPartition.value = undefined;
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
@@ -148,12 +150,12 @@ export function useSearch(store: Store, { workload, cost, fits }: FusionInput): 
     return () => stop();
   }, [graph, values, cost, fits]);
   const found = bestPartition.value;
-  const [kernels, roof] = [store.kernels.value, store.focusRoof.value];
+  const [kernels, roof] = [store.rows.kernels.value, store.rates.focusRoof.value];
   useEffect(() => {
     if (!found || !cost || !roof) return;
     const { seconds, bytes } = tally(graph, values, partition, cost);
     const probe = probeOf(kernels, roof);
-    store.setFusion({
+    store.workload.setFusion({
       seconds,
       bytes,
       bestSeconds: found.seconds,
@@ -164,6 +166,6 @@ export function useSearch(store: Store, { workload, cost, fits }: FusionInput): 
       isUnfused: partition.groups.every((group) => group.length === 1),
       leastBytes: compulsory(graph, values),
     });
-    return () => store.setFusion(undefined);
+    return () => store.workload.setFusion(undefined);
   }, [workload, cost, found, kernels, roof]);
 }

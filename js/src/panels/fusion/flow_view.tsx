@@ -404,7 +404,7 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
     <g transform={`translate(${left} ${top})`}>
       <title>{`${ops.map((op) => graph.ops[op]?.name).join(" + ")}: ${ai}`}</title>
       <rect width={width} height={boxHeight} rx="6" />
-      <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)} class="roofwidget-op-title">
+      <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)}>
         {shortened(name, isBeside ? beside : width - 2 * PADDING_PX)}
       </text>
       {(isBeside || isBelow) && (

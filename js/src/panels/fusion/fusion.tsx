@@ -54,7 +54,7 @@ export const GRAPH_KEYS = {
 const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
 /** Whether there is something to merge: a single op has nothing to merge with. */
-export const hasFusion = ({ throttled, hiddenPanels }: Store) =>
+export const hasFusion = ({ view: { hiddenPanels }, throttled }: Store) =>
   (throttled.fused.value?.graph.ops.length ?? 0) > 1 && !hiddenPanels.value.includes("fusion");
 
 export const fusionNote = ({ throttled }: Store) => words.ops(throttled.fused.value?.graph.ops.length ?? 0);
@@ -89,7 +89,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const { graph, values, partition } = workload;
   const fusion = useFusion(store, workload);
   const { cost, fits, chip, lacked } = fusion;
-  const found = store.bestPartition.value;
+  const found = store.workload.best.value;
   const lacking = chip && lacked ? strings.lacksPeakReason(chip.name, lacked) : "";
   const crowded = useMemo(
     () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && !fits(group) ? [at] : []))),
@@ -112,7 +112,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const work = useWork(fusion, store, () => {
     if (said.value === words.working) said.value = "";
   });
-  const lock = store.lockNote("partition");
+  const lock = store.lesson.lockNote("partition");
   const nameOf = (op: number) => graph.ops[op]?.name ?? "";
   const groupOf = (op: number, { groups, groupOf } = partition) => groups[groupOf[op] as number] as readonly number[];
   const edge = lock ? undefined : meant.value;
@@ -123,13 +123,13 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   useEffect(() => {
     if (!proposal?.next) return;
     const { groups, next } = proposal;
-    store.mergePreview.value = {
+    store.workload.preview.value = {
       rows: partition.groups.flatMap((group, row) => (next.groups.includes(group) ? [] : [row])),
       kernels: kernelsOf(graph, { groups }, values),
       names: groups.map((group) => spoken(graph, group)),
     };
     return () => {
-      store.mergePreview.value = undefined;
+      store.workload.preview.value = undefined;
     };
   }, [proposal]);
 
@@ -139,14 +139,14 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   function change(next: Partition, sentence: string) {
     if (lock) return say(lock);
-    store.setPartition(next);
+    store.workload.setPartition(next);
     say(sentence);
   }
   /** Returns the groups that the group of `op` may merge with. */
   const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
   function step(by: "undo" | "redo", control: EventTarget | null) {
-    keepFocusNear(control as Element, store[by]);
-    say(words.counted(store.workload.value?.partition.groups.length ?? 0));
+    keepFocusNear(control as Element, store.history[by]);
+    say(words.counted(store.workload.graph.value?.partition.groups.length ?? 0));
   }
   const take = (name: string, next: Partition) => change(next, `${name}: ${words.counted(next.groups.length)}`);
   function preset(name: string, job: Work<Partition>) {
@@ -171,7 +171,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   function pick(op: number) {
     cursor.value = op;
-    store.hover(partition.groupOf[op] as number);
+    store.rows.hover(partition.groupOf[op] as number);
     say(descriptionOf(workload, op));
   }
   function cutAbove(op: number) {
@@ -262,9 +262,9 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           cursor={cursor.value}
           marked={marked.value}
           refused={refused.value}
-          pointed={store.hovered.value}
+          pointed={store.rows.hovered.value}
           label={`${words.graph(graph.name, graph.ops.length)} ${words.keyList}`}
-          point={store.hover}
+          point={store.rows.hover}
           intensityOf={intensity}
           merge={(from, to) => soon((now) => now.merge(from, to))}
           split={(op) => soon((now) => now.splitOff(op))}
@@ -306,7 +306,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
 }
 
 const chipNameOf = (store: Store) =>
-  briefNamesOf(store.shownRoofs.value, shortNames(store.chips.value)).get(store.focusChip.value) ?? "";
+  briefNamesOf(store.rates.shownRoofs.value, shortNames(store.rates.chips.value)).get(store.rates.focusChip.value) ??
+  "";
 
 /** Returns a function that returns the intensity of ops that run as one kernel, such as "2.5 FLOP/B". */
 function intensities({ graph, values }: Workload) {

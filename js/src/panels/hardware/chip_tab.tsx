@@ -15,13 +15,14 @@ import { Card } from "../chips/card.tsx";
 import { Exposed } from "./exposed.tsx";
 import { Peaks } from "./peaks.tsx";
 
-const chipOf = ({ chips, focusChip }: Store): Chip | undefined => chips.value.find(({ id }) => id === focusChip.value);
+const chipOf = ({ rates: { chips, focusChip } }: Store): Chip | undefined =>
+  chips.value.find(({ id }) => id === focusChip.value);
 
 export const hasChip = (store: Store): boolean => chipOf(store) !== undefined;
 
 export function ChipTab({ store }: { readonly store: Store }) {
   const chip = chipOf(store);
-  const roof = store.roofs.value.get(store.focusChip.value);
+  const roof = store.rates.roofs.value.get(store.rates.focusChip.value);
   if (!chip || !roof) return null;
   return (
     <section class="roofwidget-hardware" aria-label={chip.name}>
@@ -34,7 +35,7 @@ export function ChipTab({ store }: { readonly store: Store }) {
           <Ceilings store={store} />
           <h4>{words.communication}</h4>
           <Exposed store={store} />
-          {store.memory.value === "all" && <Levels store={store} />}
+          {store.rates.memory.value === "all" && <Levels store={store} />}
         </>
       ) : (
         <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
@@ -70,7 +71,7 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
               {words.bandwidth}
             </th>
             <th scope="col" class="roofwidget-muted">
-              {words.ridgeAt(roof.precision, store.terms.value)}
+              {words.ridgeAt(roof.precision, store.view.terms.value)}
             </th>
           </tr>
         </thead>
@@ -91,8 +92,8 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
 }
 
 export function MovedKernels({ store }: { store: Store }) {
-  const count = store.moved.value?.rows.length ?? 0;
-  const lock = store.lockNote("moves");
+  const count = store.rows.moved.value?.rows.length ?? 0;
+  const lock = store.lesson.lockNote("moves");
   if (count === 0) return null;
   return (
     <p class="roofwidget-row roofwidget-moved">
@@ -104,7 +105,7 @@ export function MovedKernels({ store }: { store: Store }) {
         onClick={({ currentTarget }) => {
           if (lock) return;
           focusNeighbour(currentTarget);
-          store.resetMoves();
+          store.rows.resetMoves();
         }}
       >
         {moveWords.back}
@@ -114,7 +115,7 @@ export function MovedKernels({ store }: { store: Store }) {
 }
 
 function Ceilings({ store }: { readonly store: Store }) {
-  const ceilings = store.possibleCeilings.value;
+  const ceilings = store.rates.possibleCeilings.value;
   if (ceilings.length === 0) return null;
   return (
     <>
@@ -123,7 +124,7 @@ function Ceilings({ store }: { readonly store: Store }) {
         <Tick
           key={key}
           checked={on}
-          onChange={() => store.toggleCeiling(key)}
+          onChange={() => store.rates.toggleCeiling(key)}
           label={name}
           note={measured && !name.startsWith(words.measured) ? words.measured : ""}
           value={formatQuantity(rate, unit, 4)}
@@ -134,13 +135,13 @@ function Ceilings({ store }: { readonly store: Store }) {
 }
 
 function Levels({ store }: { readonly store: Store }) {
-  const unknown = store.unknownLevels.value;
+  const unknown = store.rates.unknownLevels.value;
   return (
     <>
       <h4>{words.levels}</h4>
       <Tick
-        checked={store.allLevels.value}
-        onChange={() => store.setAllLevels(!store.allLevels.value)}
+        checked={store.rates.allLevels.value}
+        onChange={() => store.rates.setAllLevels(!store.rates.allLevels.value)}
         label={words.showAllLevels}
       />
       {unknown.length > 0 && (

@@ -12,15 +12,15 @@ import { numerals, words } from "../../words/words.ts";
 const MAX_PERCENT = 95;
 
 export function Exposed({ store }: { store: Store }) {
-  const fractions = store.exposedRoofs.value;
+  const fractions = store.rates.exposedRoofs.value;
   const percent = Math.min(MAX_PERCENT, Math.round((fractions[0] ?? 0) * 100));
-  const { peak = Number.NaN, precision = "" } = store.focusRoof.value ?? {};
+  const { peak = Number.NaN, precision = "" } = store.rates.focusRoof.value ?? {};
   const rate = (share: number) => formatQuantity(peak * (1 - share), `${operationIn(precision)}/s`, 4);
   const said = (share: number) => words.flat(formatPercent(share), rate(share));
 
   function set(values: readonly number[], stream = false) {
     entry.clear();
-    store.setExposedRoofs(values, { stream });
+    store.rates.setExposedRoofs(values, { stream });
   }
   const slide = (to: number) => set(to > 0 ? [Math.min(MAX_PERCENT, Math.round(to)) / 100] : [], true);
   const entry = useTypedValue(parseFractions, set);
@@ -45,7 +45,7 @@ export function Exposed({ store }: { store: Store }) {
               fractions.length > 0 ? fractions.map(said).join("; ") : words.noneExposed,
               `${percent} %`,
             ]}
-            start={store.dragExposedRoofs}
+            start={store.rates.dragExposedRoofs}
             slide={slide}
             keyed={keyed}
           />

@@ -7,16 +7,16 @@ import { words } from "../../words/words.ts";
 
 /** Returns the choice; undefined if no shown chip has a measured rate. */
 function choiceOf(store: Store) {
-  const inUse = store.peaksInUse.value;
+  const inUse = store.rates.peaksInUse.value;
   if (inUse === undefined) return undefined;
   const options = [["printed", words.printed] as const, ["achievable", words.achievable] as const];
   return {
     label: words.peaks,
-    lock: store.lockNote("peak_flops") ?? store.lockNote("bandwidth"),
+    lock: store.lesson.lockNote("peak_flops") ?? store.lesson.lockNote("bandwidth"),
     value: inUse,
     options: inUse === "changed" ? [["changed", words.changed] as const, ...options] : options,
     disabled: "changed",
-    choose: (peaks: string) => store.usePeaks(peaks as Which),
+    choose: (peaks: string) => store.rates.usePeaks(peaks as Which),
   };
 }
 

@@ -47,13 +47,13 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
   const known = [...all, ...reach.filter((rate) => rate > 0)];
   const key = { quantity, level };
-  const limits = store.rateLimits(key);
+  const limits = store.rates.rateLimits(key);
   const { stops } = limits;
   const isLimited = limits.low > MIN_RATE || limits.high < MAX_RATE;
   const low = isLimited ? Math.log10(limits.low) : floorOf(known);
   const high = isLimited ? Math.log10(limits.high) : ceilingOf(known);
-  const lock = store.lockNote(quantity);
-  const isAllowed = (rate: number) => store.allowedRate(key, rate) === rate;
+  const lock = store.lesson.lockNote(quantity);
+  const isAllowed = (rate: number) => store.rates.allowedRate(key, rate) === rate;
   function titleOf(rate: number) {
     const chips = marks.filter(([, other]) => other === rate).map(([chip]) => chip);
     return [chips.join(", "), formatQuantity(rate, unit, 4)].filter(Boolean).join(": ");
@@ -62,7 +62,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
 
   const set = (rate: number, stream = false) => {
     entry.clear();
-    store.setRate(quantity, rate, level === undefined ? { stream } : { stream, level });
+    store.rates.setRate(quantity, rate, level === undefined ? { stream } : { stream, level });
   };
   const entry = useTypedValue(
     (typed) => parseRate(typed, unit, value),
@@ -72,15 +72,15 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   const fault = entry.fault.value;
   useEffect(() => {
     if (!fault) return;
-    store.say(fault, { isFault: true, stays: true });
-    return () => store.say("");
+    store.view.say(fault, { isFault: true, stays: true });
+    return () => store.view.say("");
   }, [fault]);
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
   /**
    * Each key steps from the present rate, so the slider follows it at once. During a drag the slider is drawn again only
    * at the pace of `value`, but with the present rate: `value` would move the thumb back.
    */
-  const present = () => store.rateNow(key) ?? value;
+  const present = () => store.rates.rateNow(key) ?? value;
 
   function slide(position: number, isDragged: boolean) {
     const near = (rate: number) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low);
@@ -121,11 +121,11 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           lock={lock}
           isStepped={stops.length > 0}
           shown={() => {
-            const rate = store.isHeld.value ? untracked(present) : present();
+            const rate = store.view.isHeld.value ? untracked(present) : present();
             const text = [formatQuantity(rate, unit), factorOf(rate, sheet)].filter(Boolean).join(" · ");
             return [clamp(Math.log10(rate)), spokenRate(rate, unit), text];
           }}
-          start={() => store.dragRates(key)}
+          start={() => store.rates.dragRates(key)}
           slide={slide}
           keyed={keyed}
         />

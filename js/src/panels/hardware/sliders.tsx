@@ -10,13 +10,13 @@ import { Rate } from "./rate.tsx";
 
 /** The sliders for the peak and the bandwidths of the focus chip, under the chart. */
 export function Sliders({ store }: { readonly store: Store }) {
-  const roof = store.roofs.value.get(store.focusChip.value);
+  const roof = store.rates.roofs.value.get(store.rates.focusChip.value);
   if (!roof || !isRoof(roof)) return null;
   const { chip } = roof;
-  const roofs = store.shownRoofs.value;
-  const all = store.memory.value === "all";
+  const roofs = store.rates.shownRoofs.value;
+  const all = store.rates.memory.value === "all";
   const levels = all
-    ? store.shownLevels.value
+    ? store.rates.shownLevels.value
     : [{ name: roof.level, bandwidth: roof.bandwidth, sheet: roof.sheetBandwidth }];
   const main = chip.memories.keys().next().value;
   const measured = measuredRates(chip);
@@ -34,14 +34,14 @@ export function Sliders({ store }: { readonly store: Store }) {
         value={roof.peak}
         sheet={roof.sheetPeak}
         marks={roofs.map((other) => [other.chip.name, other.sheetPeak])}
-        reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
+        reach={store.rates.chips.value.flatMap((other) => [...other.peaks.values()])}
         isMeasured={isMeasured("peak_flops", roof.precision)}
       />
       {levels.map((level) => {
         // If all levels are shown, each level has a slider. The marks of the slider are the bandwidths of the levels
         // with the same name on other chips. For the main memory, the marks are the bandwidths of all main memories,
         // even if their names differ.
-        const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
+        const meant = !all ? store.rates.memory.value : level.name === main ? "main" : level.name;
         return (
           <Rate
             key={`${chip.id} at ${level.name}`}
@@ -54,7 +54,7 @@ export function Sliders({ store }: { readonly store: Store }) {
             value={level.bandwidth}
             sheet={level.sheet}
             marks={roofs.flatMap((other) => marksOf(other.chip, meant))}
-            reach={store.chips.value.flatMap((other) => marksOf(other, meant).map(([, rate]) => rate))}
+            reach={store.rates.chips.value.flatMap((other) => marksOf(other, meant).map(([, rate]) => rate))}
             isMeasured={isMeasured("bandwidth", level.name)}
           />
         );

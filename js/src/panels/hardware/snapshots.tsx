@@ -10,17 +10,17 @@ import { Fault, useTypedValue } from "../../ui/number_box.tsx";
 import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 
-export const hasSnapshots = ({ snapshots }: Store): boolean => snapshots.value.length > 0;
+export const hasSnapshots = ({ view: { snapshots } }: Store): boolean => snapshots.value.length > 0;
 
 export function SnapshotsTab({ store }: { readonly store: Store }) {
   return (
     <section class="roofwidget-frozen" aria-label={words.title}>
       <ul>
-        {store.snapshots.value.map((snapshot, place) => (
+        {store.view.snapshots.value.map((snapshot, place) => (
           <Entry key={place} store={store} snapshot={snapshot} place={place} />
         ))}
       </ul>
-      <Button onClick={() => store.freeze()}>{words.freeze}</Button>
+      <Button onClick={() => store.view.freeze()}>{words.freeze}</Button>
       <p class="roofwidget-muted">{words.hint}</p>
     </section>
   );
@@ -39,7 +39,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
     (typed) => (typed.trim() ? { name: typed.trim() } : words.noName),
     (typed) => {
       entry.clear();
-      if (typed.name !== name) store.renameSnapshot(place, typed.name);
+      if (typed.name !== name) store.view.renameSnapshot(place, typed.name);
     },
   );
   return (
@@ -50,7 +50,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           data-lm-suppress-shortcuts="true"
           aria-label={words.show(name)}
           checked={!hidden}
-          onChange={() => store.hideSnapshot(place, !hidden)}
+          onChange={() => store.view.hideSnapshot(place, !hidden)}
         />
         <input
           type="text"
@@ -69,13 +69,13 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           onClick={({ currentTarget }) => {
             // After a deletion, the next snapshot takes the place of the deleted snapshot in the list and gets the
             // focus.
-            if (place === store.snapshots.value.length - 1)
+            if (place === store.view.snapshots.value.length - 1)
               focusNeighbour(
                 currentTarget,
                 ".roofwidget-frozen .roofwidget-reset",
                 "[role='tab'][aria-selected='true']",
               );
-            store.deleteSnapshot(place);
+            store.view.deleteSnapshot(place);
           }}
         >
           ×
@@ -91,11 +91,11 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
 
 const peakText = ({ peak, precision }: Snapshot) => formatQuantity(peak, `${operationIn(precision)}/s`, 4);
 
-const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
+const chipName = ({ rates: { chips } }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
 
 /** Returns the announcement of the latest snapshot, for screen readers. */
 function lastOf(store: Store): string {
-  const last = store.snapshots.value.at(-1);
+  const last = store.view.snapshots.value.at(-1);
   if (!last) return "";
   return words.kept(last.name, chipName(store, last.chip), peakText(last), last.kernels.length);
 }

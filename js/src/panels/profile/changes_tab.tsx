@@ -31,10 +31,10 @@ const seconds = (time: number) => formatQuantity(time, "s");
 const secondsOf = (time: number, launches = 1) =>
   launches === 1 || Number.isNaN(time) ? seconds(time) : words.launches(seconds(time), launches);
 
-export const hasChanges = ({ runs }: Store) => runs.value !== undefined;
+export const hasChanges = ({ rows: { runs } }: Store) => runs.value !== undefined;
 
 /** The number of kernels beside the title of the tab: those whose time has changed. */
-export const changesNote = ({ runs }: Store) => String(runs.value?.changes.filter(isChanged).length ?? 0);
+export const changesNote = ({ rows: { runs } }: Store) => String(runs.value?.changes.filter(isChanged).length ?? 0);
 
 const isChanged = ({ verdict }: RunChange) => verdict !== "same";
 
@@ -48,13 +48,15 @@ interface ChangesTabProps {
 
 export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   const passed = useComputed(() => {
-    const { runs, earlierRows, rows } = store;
+    const {
+      rows: { runs, earlierRows, passing: rows },
+    } = store;
     return runs.value && passing(runs.value, earlierRows.value, rows.value);
   });
   const runs = passed.value;
   const root = useRef<HTMLDivElement>(null);
   const isUnfolded = useSignal(false);
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const changes = useMemo(() => {
     const isIdle = idleRows(kernels);
     return runs?.changes.filter(({ row }) => !isIdle(row)) ?? [];
@@ -67,7 +69,7 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
     store,
     theme,
     changes,
-    largestChanges(runs, (row) => (store.points.value.home[row] ?? -1) >= 0),
+    largestChanges(runs, (row) => (store.rows.points.value.home[row] ?? -1) >= 0),
   );
   const captions = same.length > 0 ? [changed.length] : [];
   const layout = { ...(narrow ? cardLayout(height) : gridLayout(columns, height)), captions };
@@ -86,7 +88,7 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   const byRow = new Map(changes.map((change) => [change.row, change]));
   return (
     <div ref={root} class="roofwidget-kernels roofwidget-changes">
-      <Head store={store} roof={store.focusRoof.value} />
+      <Head store={store} roof={store.rates.focusRoof.value} />
       {changes.length > 0 && (
         <Grid
           {...{ store, columns, order, layout, sorting: undefined }}
@@ -176,7 +178,7 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
 function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { store: Store; runs: Runs }) {
   const how = useDisclosure();
   const alone = useDisclosure();
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const perLaunch = changes.filter(({ launches }) => launches).length;
   const timeOf = (table: Kernels, rows: readonly number[]) =>
     seconds(rows.reduce((sum, row) => sum + (table.selfTime[row] || 0), 0));

@@ -18,7 +18,7 @@ import { candidatesFor } from "./candidates.ts";
 /** At most this many kernels get a tick box. */
 const MAX_TICKS = 8;
 
-export const hasProjection = ({ kernels }: Store) => kernels.value.totalTime > 0;
+export const hasProjection = ({ rows: { kernels } }: Store) => kernels.value.totalTime > 0;
 
 export function ProjectionTab({ store }: { readonly store: Store }) {
   const chosen = useSignal("");
@@ -27,11 +27,13 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
    * has chosen a chip, there is no projected time, because any chip would be a guess. Python also refuses to project
    * kernels that name no chip.
    */
-  const source = useComputed(() => store.kernels.value.chip ?? store.chips.value.find(({ id }) => id === chosen.value));
-  const from = useComputed(() => source.value && roofOf(source.value, "auto", store.memory.value, {}));
+  const source = useComputed(
+    () => store.rows.kernels.value.chip ?? store.rates.chips.value.find(({ id }) => id === chosen.value),
+  );
+  const from = useComputed(() => source.value && roofOf(source.value, "auto", store.rates.memory.value, {}));
   const there = useComputed(() => {
     const roof = from.value;
-    return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
+    return roof && isRoof(roof) ? boundTimes(store.rows.kernels.value, roof) : undefined;
   });
   const wanted = useSignal("");
   /**
@@ -39,16 +41,16 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
    * Otherwise, it has the precision of the chart.
    */
   const goal = useComputed(() => {
-    const [roof, precision] = [store.restedRoof.value, wanted.value];
+    const [roof, precision] = [store.rates.restedRoof.value, wanted.value];
     if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };
-    const other = roofOf(roof.chip, precision, store.memory.value, store.whatIf.value);
+    const other = roofOf(roof.chip, precision, store.rates.memory.value, store.rates.whatIf.value);
     return isRoof(other) ? { roof: other, isRecast: true } : { roof, isRecast: false };
   });
   const found = useComputed(() => {
     if (!goal.value || !there.value) return undefined;
-    const [kernels, { roof, isRecast }] = [store.kernels.value, goal.value];
+    const [kernels, { roof, isRecast }] = [store.rows.kernels.value, goal.value];
     const here = boundTimes(isRecast ? recast(kernels) : kernels, roof);
-    return project(kernels, there.value, here, new Set(store.atRoof.value));
+    return project(kernels, there.value, here, new Set(store.rows.atRoof.value));
   });
   const [ran, old, to, result] = [source.value, from.value, goal.value?.roof, found.value];
   if (!to) return null;
@@ -60,7 +62,7 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
   return (
     <div class="roofwidget-outlook">
       {isKnown && (
-        <p class="roofwidget-projected" role="status" aria-live={store.isInDrag() ? "off" : "polite"}>
+        <p class="roofwidget-projected" role="status" aria-live={store.view.isInDrag() ? "off" : "polite"}>
           {isSame
             ? words.sameChip
             : words.projected(
@@ -72,14 +74,14 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
       )}
       {!ran && <p>{words.ranNowhere}</p>}
       {ran && old && !isRoof(old) && <p class="roofwidget-muted">{reasonOf(ran, old)}</p>}
-      {!store.kernels.value.chip && (
+      {!store.rows.kernels.value.chip && (
         <Select
           row
           label={words.ranOn}
           value={ran?.id ?? ""}
           options={[
             ...(ran ? [] : [["", words.chooseRan] as const]),
-            ...store.chips.value.map(({ id, name }) => [id, name] as const),
+            ...store.rates.chips.value.map(({ id, name }) => [id, name] as const),
           ]}
           choose={(id) => {
             chosen.value = id;
@@ -115,9 +117,9 @@ const nameOn = ({ chip }: Roof, other: Roof) => shortNames([chip, other.chip]).g
 
 /** The list of tick boxes, for kernels that are selected or were ticked before. */
 function AtRoof({ store, result }: { store: Store; result: Projection }) {
-  const kernels = store.kernels.value;
-  const atRoof = store.atRoof.value;
-  const selected = store.selected.value.filter((row) => (kernels.selfTime[row] as number) > 0);
+  const kernels = store.rows.kernels.value;
+  const atRoof = store.rows.atRoof.value;
+  const selected = store.rows.selected.value.filter((row) => (kernels.selfTime[row] as number) > 0);
   const rows = [...new Set([...atRoof, ...selected])];
   const all = selected.every((row) => atRoof.includes(row));
   const others = (row: number) => atRoof.filter((other) => other !== row);
@@ -130,7 +132,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
           checked={all}
           label={words.allSelected(selected.length)}
           onChange={() =>
-            store.setAtRoof(
+            store.rows.setAtRoof(
               all ? atRoof.filter((row) => !selected.includes(row)) : [...new Set([...atRoof, ...selected])],
             )
           }
@@ -143,7 +145,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
           label={shortNameOf(kernels, row)}
           title={nameOf(kernels, row)}
           value={formatQuantity(result.byKernel[row] as number, "s")}
-          onChange={() => store.setAtRoof(atRoof.includes(row) ? others(row) : [...atRoof, row])}
+          onChange={() => store.rows.setAtRoof(atRoof.includes(row) ? others(row) : [...atRoof, row])}
         />
       ))}
       {rows.length > MAX_TICKS && <p class="roofwidget-muted">{words.more(rows.length - MAX_TICKS)}</p>}
@@ -160,12 +162,12 @@ interface GoalProps {
 
 /** The chip that the times are for: one of the shown chips, or a chip of the catalogue, which is added. */
 function Goal({ store, roof, ran }: GoalProps) {
-  const catalogue = store.catalogue.value;
-  const lock = store.lockNote("chips");
-  const own = store.chips.value;
-  const isOffered = own.length === 1 && store.openFiles.value !== "nothing";
+  const catalogue = store.rates.catalogue.value;
+  const lock = store.lesson.lockNote("chips");
+  const own = store.rates.chips.value;
+  const isOffered = own.length === 1 && store.view.openFiles.value !== "nothing";
   useEffect(() => {
-    if (isOffered) void store.loadCatalogue();
+    if (isOffered) void store.rates.loadCatalogue();
   }, [isOffered]);
   const added =
     isOffered && typeof catalogue !== "string"
@@ -179,7 +181,9 @@ function Goal({ store, roof, ran }: GoalProps) {
       lock={lock}
       value={roof.chip.id}
       options={[...own, ...added].map(({ id, name }) => [id, name] as const)}
-      choose={(id) => (own.some((chip) => chip.id === id) ? store.focus(id) : store.addChip(id, { focus: true }))}
+      choose={(id) =>
+        own.some((chip) => chip.id === id) ? store.rates.focus(id) : store.rates.addChip(id, { focus: true })
+      }
     />
   );
 }

@@ -7,7 +7,7 @@ import { plainText } from "./text_nodes.tsx";
 const [FORMAT, VERSION] = ["roofwidget answers", 1];
 
 /** Returns the text of the file. */
-export function answersText({ story, answers }: Pick<Store, "story" | "answers">): string {
+export function answersText({ story, answers }: Pick<Store["lesson"], "story" | "answers">): string {
   const questions = story.value?.steps.flatMap(({ question }) => question ?? []) ?? [];
   const records = questions.map(({ prompt, explanation, ...rest }) => ({
     ...rest,
@@ -18,6 +18,6 @@ export function answersText({ story, answers }: Pick<Store, "story" | "answers">
 }
 
 export function saveAnswers(store: Store, page: Document): void {
-  const name = fileName(`answers ${store.title.value}`, "json", "answers");
-  saveFile(page, name, new Blob([answersText(store)], { type: "application/json" }));
+  const name = fileName(`answers ${store.view.title.value}`, "json", "answers");
+  saveFile(page, name, new Blob([answersText(store.lesson)], { type: "application/json" }));
 }

@@ -33,9 +33,9 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   }
   function give(answer: Attempt | undefined, otherwise: string) {
     fault.value = answer === undefined ? otherwise : "";
-    if (answer !== undefined) keepFocus(() => store.giveAnswer(answer));
+    if (answer !== undefined) keepFocus(() => store.lesson.giveAnswer(answer));
   }
-  const verdict = last === undefined ? undefined : store.verdict(last);
+  const verdict = last === undefined ? undefined : store.lesson.judge(last);
   const said = last === undefined ? "" : verdictText(question, last, verdict);
   const look = verdict?.isRight && !fault.value ? "roofwidget-right" : "roofwidget-fault";
   return (
@@ -161,12 +161,12 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
 /** The controls of an answer that the learner gives on the chart or in the fusion panel. */
 function OnChart({ store, question: { on, unit }, give, hint }: AnswerProps & { readonly hint: string }) {
   const isMarker = on === "intensity" || on === "rate";
-  const now = isMarker ? store.prediction.value : undefined;
+  const now = isMarker ? store.lesson.prediction.value : undefined;
   return (
     <div class="roofwidget-row">
       <span class="roofwidget-muted">{hint}</span>
       {now !== undefined && <span>{formatAnswer(now, unit)}</span>}
-      <Button look="button roofwidget-primary" onClick={() => give(isMarker ? now : store.answerNow(), hint)}>
+      <Button look="button roofwidget-primary" onClick={() => give(isMarker ? now : store.lesson.answerNow(), hint)}>
         {words.check}
       </Button>
     </div>

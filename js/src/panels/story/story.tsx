@@ -20,7 +20,7 @@ function Forget({ store }: { store: Store }) {
         isSure.value = false;
       }}
       onClick={({ currentTarget }) => {
-        if (isSure.value) keepFocusNear(currentTarget, store.forgetAnswers);
+        if (isSure.value) keepFocusNear(currentTarget, store.lesson.forgetAnswers);
         else isSure.value = true;
       }}
     >
@@ -31,7 +31,7 @@ function Forget({ store }: { store: Store }) {
 
 export function StoryPanel({ store }: { store: Store }) {
   const { current, question, steps } = store.lesson;
-  const step = store.step.value;
+  const step = store.lesson.step.value;
   const panel = useRef<HTMLElement>(null);
   // A learner who reads with a screen reader hears the new step. The panel takes the focus together with its new text,
   // so that no key which follows is lost between the two. At the start it takes no focus.
@@ -44,7 +44,7 @@ export function StoryPanel({ store }: { store: Store }) {
   }, [step]);
   if (!current.value) return null;
   const [isFirst, isLast] = [step === 0, step >= steps.value - 1];
-  const hasAnswers = Object.keys(store.answers.value).length > 0;
+  const hasAnswers = Object.keys(store.lesson.answers.value).length > 0;
   return (
     <section
       ref={panel}
@@ -62,26 +62,26 @@ export function StoryPanel({ store }: { store: Store }) {
         <QuestionPanel key={`${step} ${question.value.key}`} store={store} question={question.value} />
       )}
       <div class="roofwidget-row roofwidget-steps">
-        <Button aria-disabled={isFirst} onClick={() => isFirst || store.showStep(step - 1)}>
+        <Button aria-disabled={isFirst} onClick={() => isFirst || store.lesson.showStep(step - 1)}>
           {words.back}
         </Button>
         <span class="roofwidget-muted">{words.step(step + 1, steps.value)}</span>
         <Button
           look={isLast ? "button" : "button roofwidget-primary"}
           aria-disabled={isLast}
-          onClick={() => isLast || store.showStep(step + 1)}
+          onClick={() => isLast || store.lesson.showStep(step + 1)}
         >
           {words.next}
         </Button>
-        <Button title={words.restartHint} onClick={() => store.showStep(step)}>
+        <Button title={words.restartHint} onClick={() => store.lesson.showStep(step)}>
           {words.restart}
         </Button>
         {hasAnswers && (
           <Button onClick={({ currentTarget }) => saveAnswers(store, currentTarget.ownerDocument)}>{words.save}</Button>
         )}
-        {hasAnswers && store.isStorageRefused?.value === false && <Forget store={store} />}
+        {hasAnswers && store.lesson.isStorageRefused?.value === false && <Forget store={store} />}
       </div>
-      {hasAnswers && store.isStorageRefused?.value && (
+      {hasAnswers && store.lesson.isStorageRefused?.value && (
         <p class="roofwidget-fault" role="alert">
           {words.notKept}
         </p>

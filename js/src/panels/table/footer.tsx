@@ -23,21 +23,21 @@ interface FooterProps {
 }
 
 export function Footer({ store, roof, rows }: FooterProps) {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   // Whether the button has asked for the boxes, so that the first box takes the focus.
   const isAsked = useSignal(false);
   const above = useMemo(() => (roof ? rowsAbove(kernels, roof, rows) : []), [kernels, roof, rows]);
   const unknown = useMemo(() => rowsWithoutWork(kernels, rows), [kernels, rows]);
-  const { leftOut } = store.ranking.value;
-  const moved = Object.keys(store.moves.value).length;
-  const isLocked = store.lockNote("moves") !== undefined;
+  const { leftOut } = store.rows.ranking.value;
+  const moved = Object.keys(store.rows.moves.value).length;
+  const isLocked = store.lesson.lockNote("moves") !== undefined;
   const share = (seconds: number) => formatPercent(seconds / busyTime(kernels));
   const timeOf = (some: ArrayLike<number>) => share(secondsOf(kernels, some));
   const first = unknown[0];
   function removeWhatIfs(control: HTMLElement) {
     // The line with the button goes.
     focusNeighbour(control);
-    store.resetMoves();
+    store.rows.resetMoves();
   }
   const line = hasTypedWork(store) ? (
     <TypedWork store={store} isAsked={isAsked} />
@@ -53,7 +53,7 @@ export function Footer({ store, roof, rows }: FooterProps) {
       <Link
         act={() => {
           isAsked.value = true;
-          store.select([first]);
+          store.rows.select([first]);
         }}
       >
         {words.typeWork(unknown.length)}
@@ -85,18 +85,18 @@ interface AboveProps {
 
 /** How many kernels are above the roof, and the likely cause. */
 function Above({ store, roof, above }: AboveProps) {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const { name, what } = useMemo(() => causeOf(kernels, roof, above), [kernels, roof, above]);
   return (
     <p class="roofwidget-above">
       <b>{words.areAbove(above.length)}</b> {words.causes[name](what, roof.precision)}
-      {name === "precision" && store.lockNote("precision") === undefined && (
-        <Link act={() => store.choosePrecision(what)}>{words.judgeAt(what)}</Link>
+      {name === "precision" && store.lesson.lockNote("precision") === undefined && (
+        <Link act={() => store.rates.choosePrecision(what)}>{words.judgeAt(what)}</Link>
       )}
-      {name === "cache" && store.lockNote("memory") === undefined && (
-        <Link act={() => store.chooseMemory("all")}>{words.showLevels}</Link>
+      {name === "cache" && store.lesson.lockNote("memory") === undefined && (
+        <Link act={() => store.rates.chooseMemory("all")}>{words.showLevels}</Link>
       )}
-      <Link act={() => store.select(above)}>{words.showThem(above.length)}</Link>
+      <Link act={() => store.rows.select(above)}>{words.showThem(above.length)}</Link>
     </p>
   );
 }

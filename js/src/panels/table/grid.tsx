@@ -47,10 +47,10 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
   /** The row where the next range selection starts. */
   const anchor = useSignal<number | null>(null);
   const places = placesInSight(scrolled.value, layout, order.length);
-  const kernels = store.kernels.value;
-  const selected = store.selected.value;
+  const kernels = store.rows.kernels.value;
+  const selected = store.rows.selected.value;
   const chosen = new Set(selected);
-  const hovered = store.hovered.value;
+  const hovered = store.rows.hovered.value;
   const place = active.value === null ? -1 : order.indexOf(active.value);
 
   function show(at: number) {
@@ -69,8 +69,8 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
     anchor.value = next.anchor;
     active.value = row;
     ours.current = next.selected;
-    store.select(next.selected);
-    ours.current = store.selected.value;
+    store.rows.select(next.selected);
+    ours.current = store.rows.selected.value;
   }
   function walk(key: string, range: boolean): boolean {
     const at = place < 0 ? null : place;
@@ -79,7 +79,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
     if (row === undefined) return false;
     if (range) choose(row, false, true);
     active.value = row;
-    store.hover(row);
+    store.rows.hover(row);
     show(to as number);
     return true;
   }
@@ -93,7 +93,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
     select: (range: boolean) => chooseActive(false, range),
     selectMore: (range: boolean) => chooseActive(true, range),
     selectAll() {
-      store.select([...order]);
+      store.rows.select([...order]);
       return true;
     },
     copy() {
@@ -105,8 +105,8 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
     clear() {
       if (selected.length === 0 && active.value === null) return false;
       active.value = anchor.value = null;
-      store.hover(null);
-      store.select([]);
+      store.rows.hover(null);
+      store.rows.select([]);
       return true;
     },
   };
@@ -144,14 +144,16 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
       onScroll={({ currentTarget }) => {
         scrolled.value = currentTarget.scrollTop;
       }}
-      onPointerLeave={() => store.hover(null)}
-      onFocusOut={() => store.hover(null)}
+      onPointerLeave={() => store.rows.hover(null)}
+      onFocusOut={() => store.rows.hover(null)}
       onKeyDown={(event) => {
         // Ignore key events from the buttons in the headings, because these buttons use the same keys as the table.
         if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
-      {!card && <Heads {...shared} sorting={sorting} sort={store.setSortBy} lock={store.lockNote("filters")} />}
+      {!card && (
+        <Heads {...shared} sorting={sorting} sort={store.view.setSortBy} lock={store.lesson.lockNote("filters")} />
+      )}
       <div
         class="roofwidget-rows"
         role="rowgroup"
@@ -171,7 +173,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
               isSelected={chosen.has(row)}
               isPointed={row === hovered}
               isActive={row === active.value}
-              hover={() => store.hover(row)}
+              hover={() => store.rows.hover(row)}
               choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
             >
               {card ? (
@@ -269,7 +271,9 @@ interface CellProps {
 
 export function Cell({ column, row, kernels }: CellProps) {
   const alarming = isAlarming(column, row);
-  const title = [alarming ? words.aboveRoof : "", cellTitle(column, row, kernels)].filter(Boolean).join("\n");
+  // A column without a heading has a picture in place of a value.
+  const notes = column.title ? [alarming ? words.aboveRoof : "", cellTitle(column, row, kernels)] : [];
+  const title = notes.filter(Boolean).join("\n");
   const text = cellText(column, row);
   return (
     <div

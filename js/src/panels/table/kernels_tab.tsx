@@ -35,34 +35,38 @@ interface KernelsTabProps {
   readonly narrow: boolean;
 }
 
-export const hasKernels = ({ kernels }: Store) => kernels.value.n > 0;
+export const hasKernels = ({ rows: { kernels } }: Store) => kernels.value.n > 0;
 
 /** The number of kernels beside the title of the tab: how many pass the filters, if some do not. */
 export function kernelsNote(store: Store): string {
-  const isIdle = idleRows(store.kernels.value);
+  const isIdle = idleRows(store.rows.kernels.value);
   let all = 0;
-  for (let row = 0; row < store.kernels.value.n; row++) if (!isIdle(row)) all++;
-  const passing = store.rows.value.filter((row) => !isIdle(row)).length;
+  for (let row = 0; row < store.rows.kernels.value.n; row++) if (!isIdle(row)) all++;
+  const passing = store.rows.passing.value.filter((row) => !isIdle(row)).length;
   return passing === all ? numerals.whole(all) : `${numerals.whole(passing)} / ${numerals.whole(all)}`;
 }
 
 /** The button that shows the table with all columns below the chart. */
 export const AllColumns = ({ store }: { readonly store: Store }) => (
-  <Button look="word" aria-pressed={store.isTableOpen.value} onClick={() => store.openTable(!store.isTableOpen.value)}>
+  <Button
+    look="word"
+    aria-pressed={store.view.isTableOpen.value}
+    onClick={() => store.view.openTable(!store.view.isTableOpen.value)}
+  >
     {`${tabWords.allColumns} ⤢`}
   </Button>
 );
 
 export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
-  const kernels = store.kernels.value;
-  const shown = store.focusRoof.value ?? store.shownRoofs.value[0];
+  const kernels = store.rows.kernels.value;
+  const shown = store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0];
   // The kernels are judged where they ran, as the headline judges them.
   const roof = useMemo(() => shown && (roofElsewhere(kernels, shown) ?? shown), [kernels, shown]);
   const root = useRef<HTMLDivElement>(null);
   const columns = useColumns(store, roof);
   const first = useFirst(store);
   const own = useMemo(() => tabColumns(columns, kernels, roof), [columns, kernels, roof]);
-  const sorting = usualSorting(own, columns, store.sortBy.value);
+  const sorting = usualSorting(own, columns, store.view.sortBy.value);
   const isUsual = sorting?.falling === true && sorting.column.key === "headroom";
   const order = withFirst(kernels, useOrder(store, sorting), isUsual ? first.rows : []);
   const drawn = [badgeColumn(first.rows), ...own.map((column) => withLooks(column, store, theme))];
@@ -76,10 +80,10 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
           <Select
             row
             label={words.sortBy}
-            lock={store.lockNote("filters")}
+            lock={store.lesson.lockNote("filters")}
             value={sorting.column.key}
             options={own.map(({ key, title }) => [key, title])}
-            choose={(key) => store.setSortBy(key === "name" ? key : `-${key}`)}
+            choose={(key) => store.view.setSortBy(key === "name" ? key : `-${key}`)}
           />
         )}
       </Head>
@@ -103,8 +107,9 @@ interface HeadProps {
 
 /** The line above the rows: the search and the filters, or what the selected kernels take. */
 export function Head({ store, roof, children }: HeadProps) {
-  if (store.selected.value.some((row) => !store.isHidden(row))) return <Selection store={store} roof={roof} />;
-  if (store.hiddenPanels.value.includes("filters") || !hasFilters(store)) return null;
+  if (store.rows.selected.value.some((row) => !store.rows.isHidden(row)))
+    return <Selection store={store} roof={roof} />;
+  if (store.view.hiddenPanels.value.includes("filters") || !hasFilters(store)) return null;
   return <FilterRow store={store}>{children}</FilterRow>;
 }
 
@@ -115,9 +120,9 @@ interface First {
 
 /** Returns the kernels to fix first. They stay the same while a rate is dragged, because a person cannot read moving rows. */
 function useFirst(store: Store): First {
-  const { rows, gains } = store.ranking.value;
+  const { rows, gains } = store.rows.ranking.value;
   const kept = useRef<readonly number[]>(rows);
-  if (!store.isInDrag() || rows.length !== kept.current.length) kept.current = rows;
+  if (!store.view.isInDrag() || rows.length !== kept.current.length) kept.current = rows;
   return { rows: kept.current, gains };
 }
 
@@ -180,14 +185,14 @@ export const nameColumn = (store: Store, theme: Theme): Column => ({
     isFixed: true,
     width: 96,
   },
-  at: (row) => nameOf(store.kernels.value, row),
-  texts: () => store.kernels.value.name,
+  at: (row) => nameOf(store.rows.kernels.value, row),
+  texts: () => store.rows.kernels.value.name,
   ranks: ranksOf(() => []),
   draw: (row) => <KernelName {...{ store, theme, row }} />,
 });
 
 function withLooks(column: Column, store: Store, theme: Theme): Column {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   if (column.key === "name") return { ...column, draw: (row) => <KernelName {...{ store, theme, row }} /> };
   if (column.key !== "utilization" || column.kind === "text") return column;
   const above = <span class="roofwidget-fault">{words.above}</span>;
@@ -208,9 +213,9 @@ export function KernelName({
   readonly theme: Theme;
   readonly row: number;
 }) {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const name = shortNameOf(kernels, row);
-  const colouring = colouringOf(kernels, store.colourBy.value);
+  const colouring = colouringOf(kernels, store.view.colourBy.value);
   const code = codeAt(colouring, row);
   const isScale = colouring.kind === "number";
   const colour = code < 0 ? theme.muted : isScale ? theme.scale[code] : categoryColour(theme, colouring, code);
@@ -273,13 +278,13 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
     gains.reduce((sum, gain) => sum + gain, 0),
     "s",
   );
-  const isElsewhere = roof && roof.chip.id !== (store.focusRoof.value ?? roof).chip.id;
+  const isElsewhere = roof && roof.chip.id !== (store.rates.focusRoof.value ?? roof).chip.id;
   const chip = isElsewhere ? (shortNames([roof.chip]).get(roof.chip.id) ?? "") : "";
   const others = count - rows.length;
   const fixFirst = (
     <>
       <b>{words.fixFirst(chip)}</b> · {words.couldSave(rows.length, saved)}
-      <Button look="link" title={words.selectFirst(rows.length)} onClick={() => store.select(rows)}>
+      <Button look="link" title={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
         {words.select}
       </Button>
     </>
@@ -289,15 +294,15 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
 
 /** What the selected kernels take and could save, in place of the search. */
 function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof | undefined }) {
-  const kernels = store.kernels.value;
-  const rows = store.selected.value.filter((row) => !store.isHidden(row));
-  const lock = store.lockNote("filters");
+  const kernels = store.rows.kernels.value;
+  const rows = store.rows.selected.value.filter((row) => !store.rows.isHidden(row));
+  const lock = store.lesson.lockNote("filters");
   const probe = roof && probeOf(kernels, roof);
   const [time, saved] = useMemo(() => {
     const own = rows.reduce((sum, row) => sum + (kernels.selfTime[row] || 0), 0);
     const gains = rows.map((row) => (probe ? headroomOf(kernels, row, probe(row).time) : 0));
     return [own, gains.reduce((sum, gain) => sum + (gain > 0 ? gain : 0), 0)];
-  }, [kernels, roof, store.selected.value]);
+  }, [kernels, roof, store.rows.selected.value]);
   const share = time / busyTime(kernels);
   return (
     <div class="roofwidget-selection" role="status">
@@ -313,14 +318,14 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
         aria-disabled={lock !== undefined}
         onClick={({ currentTarget }) =>
           keepFocusNear(currentTarget, () => {
-            store.setOnly(rows);
-            if (!lock) store.select([]);
+            store.rows.setOnly(rows);
+            if (!lock) store.rows.select([]);
           })
         }
       >
         {words.onlyThese}
       </Button>
-      <Button look="word" onClick={({ currentTarget }) => keepFocusNear(currentTarget, () => store.select([]))}>
+      <Button look="word" onClick={({ currentTarget }) => keepFocusNear(currentTarget, () => store.rows.select([]))}>
         {words.clear}
       </Button>
     </div>

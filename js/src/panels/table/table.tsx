@@ -19,7 +19,7 @@ import { rankAhead, type Sorting, sortingOf, valuesOf } from "./sorting.ts";
 const ROWS_PX = 336;
 
 /** Returns the columns of the kernels under a roof. */
-export function useColumns({ kernels }: Store, roof: Parameters<typeof columnsOf>[1]): Column[] {
+export function useColumns({ rows: { kernels } }: Store, roof: Parameters<typeof columnsOf>[1]): Column[] {
   const roofFree = useMemo(() => roofFreeColumns(kernels.value), [kernels.value]);
   // Computes the order before the user clicks a heading. With very many names this computation takes too long for a
   // click.
@@ -31,19 +31,19 @@ export function useColumns({ kernels }: Store, roof: Parameters<typeof columnsOf
 }
 
 export function FullTable({ store }: { readonly store: Store }) {
-  const kernels = store.kernels.value;
-  const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
+  const kernels = store.rows.kernels.value;
+  const roof = store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0];
   const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
   const columns = useColumns(store, roof);
-  const keys = store.columns.value;
+  const keys = store.view.columns.value;
   const chosen = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
   const shown = chosen.length > 0 ? chosen : picked(columns, ["name"]);
-  const sorting = sortingOf(columns, store.sortBy.value);
+  const sorting = sortingOf(columns, store.view.sortBy.value);
   const order = useOrder(store, sorting);
   const choosing = useDisclosure();
   const root = useRef<HTMLElement>(null);
 
-  const selected = new Set(store.selected.value);
+  const selected = new Set(store.rows.selected.value);
   const some = order.filter((row) => selected.has(row));
   const rows = some.length > 0 ? some : order;
   const what = some.length > 0 ? words.selectedRows(some.length) : words.allRows(order.length);
@@ -51,10 +51,10 @@ export function FullTable({ store }: { readonly store: Store }) {
     await copyRows(store, root.current, shown, rows);
   }
   function save() {
-    const name = fileName(kernels.source || store.title.value, "csv", "kernels");
+    const name = fileName(kernels.source || store.view.title.value, "csv", "kernels");
     if (root.current)
       saveText(root.current.ownerDocument, name, toCsv(exportedColumns(columns, shown, kernels, roof), rows));
-    store.say(words.saved(rows.length, name));
+    store.view.say(words.saved(rows.length, name));
   }
   return (
     <section ref={root} class="roofwidget-table" aria-label={words.title}>
@@ -64,7 +64,7 @@ export function FullTable({ store }: { readonly store: Store }) {
         </button>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
-        <Tool text="×" title={words.close} use={() => store.openTable(false)} />
+        <Tool text="×" title={words.close} use={() => store.view.openTable(false)} />
       </div>
       {choosing.isOpen && <Chooser opened={choosing.opened} store={store} columns={columns} shown={shown} />}
       {roof && elsewhere && <p class="roofwidget-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
@@ -84,7 +84,7 @@ export async function copyRows(
   rows: Int32Array,
 ): Promise<void> {
   const isDone = element && (await copyText(element.ownerDocument, toTsv(columns, rows)));
-  store.say(isDone ? words.copied(rows.length) : words.notCopied, { isFault: !isDone });
+  store.view.say(isDone ? words.copied(rows.length) : words.notCopied, { isFault: !isDone });
 }
 
 /**
@@ -92,11 +92,11 @@ export async function copyRows(
  * cannot read moving rows.
  */
 export function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
-  const rows = store.longestFirst.value;
-  const { n } = store.kernels.value;
+  const rows = store.rows.longestFirst.value;
+  const { n } = store.rows.kernels.value;
   const kept = useRef<Sorting>(undefined);
   const isSame = kept.current?.column.key === sorting?.column.key;
-  const column = store.isInDrag() && isSame ? kept.current?.column : sorting?.column;
+  const column = store.view.isInDrag() && isSame ? kept.current?.column : sorting?.column;
   const falling = sorting?.falling ?? true;
   kept.current = column && { column, falling };
   return useMemo(() => (column ? orderOf(rows, valuesOf(column, n, rows), falling) : rows), [column, n, falling, rows]);
@@ -129,14 +129,14 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
     some.length > 0 && (
       <fieldset>
         <h4>{title}</h4>
-        <div class="roofwidget-options">
+        <div>
           {some.map(({ key, title: head, meaning }) => (
             <label key={key} class="roofwidget-option" title={meaning}>
               <input
                 type="checkbox"
                 data-lm-suppress-shortcuts="true"
                 checked={keys.includes(key)}
-                onChange={() => store.setColumns(toggled(columns, keys, key))}
+                onChange={() => store.view.setColumns(toggled(columns, keys, key))}
               />
               {head}
             </label>
@@ -155,9 +155,9 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
         words.ofFile,
         columns.filter(({ ofFile }) => ofFile),
       )}
-      <div class="roofwidget-presets">
-        {button(words.usualColumns, () => store.setColumns(null))}
-        {button(words.allColumns, () => store.setColumns(columns.map(({ key }) => key)))}
+      <div>
+        {button(words.usualColumns, () => store.view.setColumns(null))}
+        {button(words.allColumns, () => store.view.setColumns(columns.map(({ key }) => key)))}
       </div>
     </fieldset>
   );

@@ -7,13 +7,13 @@ import { orderOf } from "./natural.ts";
 import { sortingOf, valuesOf } from "./sorting.ts";
 
 export function tableFile(store: Store): string {
-  const kernels = store.kernels.value;
-  const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
+  const kernels = store.rows.kernels.value;
+  const roof = store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0];
   const columns = columnsOf(kernels, roof);
-  const keys = store.columns.value;
+  const keys = store.view.columns.value;
   const shown = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
-  const sorting = sortingOf(columns, store.sortBy.value);
-  const rows = store.longestFirst.value;
+  const sorting = sortingOf(columns, store.view.sortBy.value);
+  const rows = store.rows.longestFirst.value;
   const { n } = kernels;
   const order = sorting && orderOf(rows, valuesOf(sorting.column, n, rows), sorting.falling);
   return BYTE_ORDER_MARK + toCsv(exportedColumns(columns, shown, kernels, roof), order ?? rows);

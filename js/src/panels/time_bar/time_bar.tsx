@@ -38,8 +38,8 @@ interface TimeBarProps {
 }
 
 export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
-  const kernels = store.kernels.value;
-  const colouring = colouringOf(kernels, store.colourBy.value);
+  const kernels = store.rows.kernels.value;
+  const colouring = colouringOf(kernels, store.view.colourBy.value);
   const parts = useMemo(() => (colouring.kind === "text" ? partsOf(kernels, colouring) : []), [kernels, colouring]);
   const keys = useMemo(() => colourKeys(kernels), [kernels]);
   const isShown = useComputed(() => hasLegend(store));
@@ -94,7 +94,7 @@ const headOf = (kernels: Kernels, isCompared: boolean, isTimed: boolean) =>
   !isTimed ? titleOf(kernels, "category") : isCompared ? words.kernelTimeNow : words.kernelTime;
 
 /** Returns the width that the other parts of the row take, px. */
-function reserved({ kernels, colourBy }: Store, idle: string, isOnHatch: boolean): number {
+function reserved({ rows: { kernels }, view: { colourBy } }: Store, idle: string, isOnHatch: boolean): number {
   const texts = [words.kernelTime, `${words.colourBy}: ${titleOf(kernels.value, colourBy.value)} ▾`];
   return [...texts, isOnHatch ? "" : idle].reduce((sum, text) => sum + textWidth(text) + ENTRY_PX, 0);
 }
@@ -111,7 +111,7 @@ interface EntriesProps {
 
 /** The entries of the legend. Those that do not fit in the row are in a list of their own. */
 function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps) {
-  const kernels = store.kernels.value;
+  const kernels = store.rows.kernels.value;
   const busy = busyTime(kernels);
   const opened = useDisclosure();
   const entries = parts.map(({ code, kernels: count, seconds }) => {
@@ -137,7 +137,7 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
       }
     >
       <span class="roofwidget-muted">
-        {isCategory ? headOf(kernels, store.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
+        {isCategory ? headOf(kernels, store.rows.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
       </span>
       {draw(shown)}
       {more.length > 0 && (
@@ -176,7 +176,7 @@ interface EntryProps {
 }
 
 function Entry({ store, theme, colouring, code, name, share, value, isCategory }: EntryProps) {
-  const chosen = store.categories.value;
+  const chosen = store.view.categories.value;
   const isShown = !isCategory || chosen === null || chosen.includes(value);
   const content = (
     <>
@@ -192,7 +192,7 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
     </>
   );
   if (!isCategory) return <span class="roofwidget-entry">{content}</span>;
-  const lock = store.lockNote("filters");
+  const lock = store.lesson.lockNote("filters");
   return (
     <Button
       look="entry"
@@ -201,7 +201,7 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
       aria-disabled={lock !== undefined}
       title={lock ?? words.toggle}
       onClick={({ shiftKey, ctrlKey, metaKey }) =>
-        store.setCategories(chosenAfter(chosen, value, shiftKey || ctrlKey || metaKey))
+        store.view.setCategories(chosenAfter(chosen, value, shiftKey || ctrlKey || metaKey))
       }
     >
       {content}
@@ -224,11 +224,11 @@ export function chosenAfter(chosen: readonly string[] | null, name: string, join
 
 /** The scale of a column of numbers, with its lowest, middle and highest number. */
 function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme }) {
-  const kernels = store.kernels.value;
-  const colouring = colouringOf(kernels, store.colourBy.value);
+  const kernels = store.rows.kernels.value;
+  const colouring = colouringOf(kernels, store.view.colourBy.value);
   if (colouring.kind !== "number") return null;
   const title = titleOf(kernels, colouring.key);
-  const ticks = ticksOfScale(colouring, commonOperation(kernels, store.askedPrecision.value));
+  const ticks = ticksOfScale(colouring, commonOperation(kernels, store.rates.askedPrecision.value));
   return (
     <div class="roofwidget-entries">
       <span class="roofwidget-muted">{title}</span>
@@ -253,7 +253,10 @@ function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme 
 
 /** The choice of the column that gives points their colours. */
 function ColourBy({ store, keys }: { readonly store: Store; readonly keys: readonly string[] }) {
-  const { kernels, colourBy } = store;
+  const {
+    rows: { kernels },
+    view: { colourBy },
+  } = store;
   const { key } = colouringOf(kernels.value, colourBy.value);
   const all = keys.includes(key) ? keys : [key, ...keys];
   return (
@@ -262,7 +265,7 @@ function ColourBy({ store, keys }: { readonly store: Store; readonly keys: reado
         label={`${words.colourBy}:`}
         value={key}
         options={all.map((one): Option => [one, titleOf(kernels.value, one)])}
-        choose={store.setColourBy}
+        choose={store.view.setColourBy}
       />
     </span>
   );

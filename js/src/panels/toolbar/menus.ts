@@ -54,9 +54,12 @@ function valueMenu(
 
 /** The menus of precision and memory. */
 export function judgingOf(store: Store): readonly [precision: ValueMenu, memory: ValueMenu] {
-  const { precision, memory, lockNote, choosePrecision, chooseMemory } = store;
-  const chips = store.chips.value;
-  const common = store.commonPrecision.value;
+  const {
+    rates: { precision, memory, choosePrecision, chooseMemory },
+    lesson: { lockNote },
+  } = store;
+  const chips = store.rates.chips.value;
+  const common = store.rates.commonPrecision.value;
   const own = (chip: Chip) => (common !== undefined && chip.peaks.has(common) ? common : chip.precision);
   const names = distinct(chips.flatMap((chip) => [...chip.peaks.keys()])).map((name): Choice => [name, name]);
   const auto: Choice = ["auto", strings.auto, onlyOf(distinct(chips.map(own)))];
@@ -92,9 +95,9 @@ export const planesGroup = (store: Store): MenuGroup => ({
   items: Object.entries(words.views).map(([name, text]) => ({
     name,
     text,
-    isOn: store.view.value === name,
-    reason: store.lockNote("view"),
-    act: store.isLocked("view") ? undefined : () => store.setView(name as View),
+    isOn: store.view.plane.value === name,
+    reason: store.lesson.lockNote("view"),
+    act: store.lesson.isLocked("view") ? undefined : () => store.view.setPlane(name as View),
   })),
 });
 
@@ -109,9 +112,9 @@ const opener = (name: ToolMenu, text: string, { open }: Tools): MenuItem => ({
 /** The tools of the chart. */
 export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
   const navigation = tools.plane.value?.navigation;
-  const reason = store.lockNote("view");
+  const reason = store.lesson.lockNote("view");
   const unlocked = (act: (() => unknown) | undefined) => ({ reason, act: reason === undefined ? act : undefined });
-  const ceilings = store.possibleCeilings.value;
+  const ceilings = store.rates.possibleCeilings.value;
   const hasCeilings = ceilings.some(({ on }) => on);
   const drag = (name: Tool): MenuItem => ({
     name,
@@ -133,14 +136,14 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
         {
           name: "rulers",
           text: rulerWords.rulers,
-          isOn: store.rulers.value,
-          act: () => store.setRulers(!store.rulers.value),
+          isOn: store.view.rulers.value,
+          act: () => store.view.setRulers(!store.view.rulers.value),
         },
         {
           name: "patterns",
           text: rulerWords.patterns,
-          isOn: store.patterns.value,
-          act: () => store.setPatterns(!store.patterns.value),
+          isOn: store.view.patterns.value,
+          act: () => store.view.setPatterns(!store.view.patterns.value),
         },
         {
           name: "ceilings",
@@ -149,9 +152,9 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
           act:
             ceilings.length === 0
               ? undefined
-              : () => store.setCeilings(hasCeilings ? [] : ceilings.map(({ key }) => key)),
+              : () => store.rates.setCeilings(hasCeilings ? [] : ceilings.map(({ key }) => key)),
         },
-        { name: "freeze", text: snapshotWords.freeze, act: store.focusRoof.value && (() => store.freeze()) },
+        { name: "freeze", text: snapshotWords.freeze, act: store.rates.focusRoof.value && (() => store.view.freeze()) },
       ],
     },
     {
@@ -159,7 +162,7 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
       items: [
         { name: "in", text: toolWords.zoomIn, ...unlocked(() => navigation?.by(STEP)) },
         { name: "out", text: toolWords.zoomOut, ...unlocked(() => navigation?.by(1 / STEP)) },
-        { name: "fit", text: toolWords.fit, ...unlocked(store.zoom.value ? () => navigation?.fit() : undefined) },
+        { name: "fit", text: toolWords.fit, ...unlocked(store.view.zoom.value ? () => navigation?.fit() : undefined) },
       ],
     },
     {
@@ -168,8 +171,8 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
       items: (["first", "all", "none"] as const).map((name) => ({
         name: `gaps ${name}`,
         text: `${rulerWords.gaps}: ${rulerWords.gapKinds[name]}`,
-        isOn: store.gaps.value === name,
-        act: () => store.setGaps(name),
+        isOn: store.view.gaps.value === name,
+        act: () => store.view.setGaps(name),
       })),
     },
     { label: toolWords.drag, isChoice: true, items: (["select", "zoom", "pan"] as const).map(drag) },
@@ -184,8 +187,8 @@ export function actionGroups(
 ): readonly MenuGroup[] {
   const file = canOpen ? [opener("open", `${openWords.open}…`, tools)] : [];
   if (!hasTools) return [{ label: toolWords.more, items: file }];
-  const undo = store.canUndo.value ? store.undo : undefined;
-  const redo = store.canRedo.value ? store.redo : undefined;
+  const undo = store.history.canUndo.value ? store.history.undo : undefined;
+  const redo = store.history.canRedo.value ? store.history.redo : undefined;
   return [
     {
       label: toolWords.undo,
@@ -202,8 +205,8 @@ export function actionGroups(
         {
           name: "present",
           text: toolWords.present,
-          isOn: store.presentation.value,
-          act: () => store.setPresentation(!store.presentation.value),
+          isOn: store.view.presentation.value,
+          act: () => store.view.setPresentation(!store.view.presentation.value),
         },
         opener("marks", marksWords.open, tools),
       ],
@@ -221,6 +224,10 @@ export const moreGroup = (store: Store, tools: Tools): MenuGroup => ({
       act: ({ currentTarget }) => toggleFullscreen(currentTarget as Element),
     },
     opener("keys", `${toolWords.keys}…`, tools),
-    { name: "figures", text: toolWords.figures, act: store.focusRoof.value && (() => store.openTab("chip")) },
+    {
+      name: "figures",
+      text: toolWords.figures,
+      act: store.rates.focusRoof.value && (() => store.view.openTab("chip")),
+    },
   ],
 });

@@ -46,7 +46,7 @@ export function Saving({ store, tools }: SavingProps) {
     }, DONE_MS);
     return () => clearTimeout(timer);
   }, [isDone.value]);
-  const name = store.title.value || store.kernels.value.source;
+  const name = store.view.title.value || store.rows.kernels.value.source;
   const nameOf = (extension: string, suffix = "") =>
     fileName(name, extension, words.name).replace(/\.\w+$/, (end) => `${suffix}${end}`);
 
@@ -55,27 +55,27 @@ export function Saving({ store, tools }: SavingProps) {
     const { ownerDocument } = root.current;
     const done = await saveFigure(ownerDocument, figure.svg, kind.value, (end) => nameOf(end, SUFFIXES[style.value]));
     isDone.value = true;
-    if (done === kind.value) store.say(words.saved(nameOf(done, SUFFIXES[style.value])));
-    else store.say(words.noPng, { isFault: true });
+    if (done === kind.value) store.view.say(words.saved(nameOf(done, SUFFIXES[style.value])));
+    else store.view.say(words.noPng, { isFault: true });
   }
   async function copy() {
     if (!figure.svg || !root.current) return;
     const done = await copyFigure(root.current.ownerDocument, figure.svg, kind.value);
-    store.say(done ? words.copied(kind.value.toUpperCase()) : words.notCopied, { isFault: !done });
+    store.view.say(done ? words.copied(kind.value.toUpperCase()) : words.notCopied, { isFault: !done });
   }
   function saveText(extension: string, content: BlobPart) {
     if (!root.current) return;
     saveFile(root.current.ownerDocument, nameOf(extension), new Blob([content], { type: TYPES[extension] ?? "" }));
-    store.say(words.saved(nameOf(extension)));
+    store.view.say(words.saved(nameOf(extension)));
   }
   async function ask(extension: "html" | "json") {
     try {
-      saveText(extension, await store.fileText(extension));
+      saveText(extension, await store.python.fileText(extension));
     } catch (error) {
-      store.say(words.failed(error instanceof Error ? error.message : String(error)), { isFault: true });
+      store.view.say(words.failed(error instanceof Error ? error.message : String(error)), { isFault: true });
     }
   }
-  const canAsk = store.canAskPython;
+  const canAsk = store.python.canAsk;
   const isReady = figure.svg !== undefined;
   return (
     <div ref={root} class="roofwidget-saving">
@@ -128,8 +128,8 @@ export function Saving({ store, tools }: SavingProps) {
         ))}
         <Button
           look="action"
-          aria-disabled={store.kernels.value.n === 0}
-          onClick={store.kernels.value.n === 0 ? undefined : () => saveText("csv", tableFile(store))}
+          aria-disabled={store.rows.kernels.value.n === 0}
+          onClick={store.rows.kernels.value.n === 0 ? undefined : () => saveText("csv", tableFile(store))}
         >
           {words.table}
         </Button>
@@ -152,7 +152,7 @@ function useFigure(store: Store, tools: Tools, style: Style, caption: boolean) {
     if (style === "screen") return;
     let isCurrent = true;
     drawn.value = {};
-    store.figureText(store, style, caption).then(
+    store.python.figureText(store, style, caption).then(
       (svg) => {
         if (isCurrent) drawn.value = { svg };
       },

@@ -49,12 +49,12 @@ const widthOf = (texts: readonly string[], extra: number, isBold = false) =>
 export function Toolbar(props: ToolbarProps) {
   const { store, theme, tools, width, narrow } = props;
   const bar = useRef<HTMLDivElement>(null);
-  const has = (panel: string) => !store.hiddenPanels.value.includes(panel);
+  const has = (panel: string) => !store.view.hiddenPanels.value.includes(panel);
   const [hasChips, hasTools] = [has("chips"), has("tools")];
-  const canOpen = hasChips && store.openFiles.value !== "nothing";
+  const canOpen = hasChips && store.view.openFiles.value !== "nothing";
   const pills = usePills(store, hasChips);
   const [precision, memory] = judgingOf(store);
-  const plane = words.views[store.view.value];
+  const plane = words.views[store.view.plane.value];
   const around =
     widthOf(hasChips ? [precision.value, memory.value, plane] : [], MENU_PX) +
     widthOf(canOpen ? [openWords.open] : [], MENU_PX) +
@@ -66,7 +66,7 @@ export function Toolbar(props: ToolbarProps) {
   const isApart = !isCompact && hasChips && (pills.length >= MANY_PILLS || objects + around + MIN_LEFT_PX > width);
   const own = useStop(bar);
   const opening = useOpening(own, tools, contentsOf(props, { hasChips, hasTools, canOpen, isCompact }));
-  const lock = store.lockNote("chips");
+  const lock = store.lesson.lockNote("chips");
 
   const both = `${precision.value} · ${memory.value}`;
   const judging = isCompact
@@ -78,14 +78,14 @@ export function Toolbar(props: ToolbarProps) {
           ),
         opening("view", `${words.view}: ${plane}`, { word: plane, others: ["axes"] }),
       ];
-  const isLarge = store.presentation.value;
+  const isLarge = store.view.presentation.value;
   const present = hasTools && (isLarge || !isCompact) && (
     <Button
       {...own("present")}
       look="action"
       aria-pressed={isLarge}
       title={toolWords.present}
-      onClick={() => store.setPresentation(!isLarge)}
+      onClick={() => store.view.setPresentation(!isLarge)}
     >
       {toolWords.present}
     </Button>
@@ -131,7 +131,9 @@ export function Toolbar(props: ToolbarProps) {
 
 /** Undo and redo. */
 function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
-  const { canUndo, canRedo, undo, redo } = store;
+  const {
+    history: { canUndo, canRedo, undo, redo },
+  } = store;
   return (
     <>
       <Button

@@ -30,7 +30,7 @@ export function Operations({ store }: { store: Store }) {
   const rowId = (op: number) => `${id}-${op}`;
 
   /** Hovers the op's kernel on the chart too. */
-  const point = (op: number | null) => store.hover(op === null ? null : (partition.groupOf[op] ?? null));
+  const point = (op: number | null) => store.rows.hover(op === null ? null : (partition.groupOf[op] ?? null));
   function key(event: KeyboardEvent & { currentTarget: HTMLElement }) {
     if (isModified(event)) return;
     const next = lookUp(LIST_KEYS, event.key)?.(active.value, count, LIST_PX / ROW_PX);
@@ -88,7 +88,10 @@ export function Operations({ store }: { store: Store }) {
           ))}
         </div>
       </div>
-      <div class="roofwidget-derivation" aria-live={pointed.value === null && !store.isInDrag() ? "polite" : "off"}>
+      <div
+        class="roofwidget-derivation"
+        aria-live={pointed.value === null && !store.view.isInDrag() ? "polite" : "off"}
+      >
         {shown === null ? (
           <p class="roofwidget-muted">{words.pointAtOne}</p>
         ) : (

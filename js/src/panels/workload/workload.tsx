@@ -14,16 +14,16 @@ import { strings, workloadWords as words } from "../../words/words.ts";
 import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
 import { Operations } from "./operations.tsx";
 
-export const hasWorkload = ({ phases }: Store): boolean => phases.value.length > 0;
+export const hasWorkload = ({ workload: { phases } }: Store): boolean => phases.value.length > 0;
 
 export function WorkloadTab({ store }: { readonly store: Store }) {
   const workload = store.throttled.fused.value;
   if (!workload) return null;
   const { graph, env, convention, dtype } = workload;
-  const phases = store.phases.value;
-  const lock = store.lockNote("phase");
+  const phases = store.workload.phases.value;
+  const lock = store.lesson.lockNote("phase");
   const sizes = lookup(graph, env);
-  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const chip = store.rates.chips.value.find(({ id }) => id === store.rates.focusChip.value);
   const marked = (text: string, dtype: string) =>
     chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
   return (
@@ -31,8 +31,8 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
       <h3>{graph.name || words.title}</h3>
       {phases.length > 1 && (
         <Select
-          {...{ row: true, label: words.phase, lock, options: phases, choose: store.setPhase }}
-          value={store.phase.value}
+          {...{ row: true, label: words.phase, lock, options: phases, choose: store.workload.setPhase }}
+          value={store.workload.phase.value}
         />
       )}
       {graph.dims.map((dim) => (
@@ -48,7 +48,7 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
             ["", marked(words.asBuilt(graph.mainDtype), graph.mainDtype)],
             ...dtypesOf(graph, dtype).map((name) => [name, marked(name, name)] as const),
           ]}
-          choose={(name) => store.setDtype(name === "" ? null : name)}
+          choose={(name) => store.workload.setDtype(name === "" ? null : name)}
         />
       )}
       <Select
@@ -57,7 +57,7 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
         lock={lock}
         value={convention}
         options={[...graph.conventions.keys()]}
-        choose={store.setConvention}
+        choose={store.workload.setConvention}
       />
       {sizes("@fma") !== PEAK_FMA && <p class="roofwidget-muted">{words.asPeaks}</p>}
       <h4>{words.counted(graph.ops.length)}</h4>
@@ -82,16 +82,16 @@ interface SizeProps {
 
 function Size({ store, workload: shown, dim, value }: SizeProps) {
   const { name } = dim;
-  const lock = store.lockNote("dims");
-  const now = () => store.workload.value ?? shown;
+  const lock = store.lesson.lockNote("dims");
+  const now = () => store.workload.graph.value ?? shown;
   /** Each key steps from the present size, so the slider follows it at once. */
-  const present = () => store.dims.value[name] ?? dim.default;
+  const present = () => store.workload.dims.value[name] ?? dim.default;
   /** Says why the graph has another size than the user asked for. */
   const note = useSignal("");
   function set(size: number, stream = false) {
     entry.clear();
     note.value = "";
-    store.setDim(name, size, { stream });
+    store.workload.setDim(name, size, { stream });
   }
   /**
    * Sets the legal size that is nearest to `size`. `stream` is true during a drag. For a key press, `toward` is the
@@ -132,7 +132,7 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
           lock={lock}
           shown={() => [positionOf(dim, present()), String(present())]}
           start={() => {
-            const gesture = store.dragDim(name);
+            const gesture = store.workload.dragDim(name);
             const cancel = () => {
               note.value = "";
               gesture.cancel();
