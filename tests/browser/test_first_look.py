@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -41,7 +41,7 @@ BOXES = """(root) => [...root.querySelectorAll("button, input, [role=tab], [data
 def box(one: Locator) -> Box:
     found = one.bounding_box()
     assert found is not None
-    return {**found, "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
+    return {**cast("Box", found), "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
 
 
 def part(opened: Exported, name: str) -> Locator:
@@ -88,7 +88,7 @@ def look(exported: Callable[..., Exported]) -> Callable[..., Exported]:
     return opened
 
 
-Look = "Callable[..., Exported]"
+Look: TypeAlias = "Callable[..., Exported]"
 
 
 @pytest.mark.parametrize(("width", "height", "rows"), [(1280, 900, 10), (1024, 768, 6)])
