@@ -1723,9 +1723,9 @@ class RooflineModel(HasTraits):
 
         In the style "screen" the picture is the one that the widget shows and saves, with its title, its legend
         and a note on kernels that are not drawn. The other styles are figures for print and slides: the roofline
-        alone, with dashes in place of colours for the chips, and the most important kernels named. The caption is the alternative text of a figure.
-        The same state always gives the same text. The text is valid XML, whatever the names of kernels and chips
-        contain.
+        alone, with dashes in place of colours for the chips, and the most important kernels named. The caption is the
+        alternative text of a figure. The same state always gives the same text. The text is valid XML, whatever the
+        names of kernels and chips contain.
 
         Parameters
         ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -43,8 +43,7 @@ BOXES = """(root) => [...root.querySelectorAll("button, input, [role=tab], [data
 def box(one: Locator) -> Box:
     found = one.bounding_box()
     assert found is not None
-    x, y, width, height = found["x"], found["y"], found["width"], found["height"]
-    return {"x": x, "y": y, "width": width, "height": height, "right": x + width, "bottom": y + height}
+    return {**cast("Box", found), "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
 
 
 def part(opened: Exported, name: str) -> Locator:
@@ -89,6 +88,9 @@ def look(exported: Callable[..., Exported]) -> Callable[..., Exported]:
         return exported(widget.to_html(), viewport={"width": width, "height": height}, **more)
 
     return opened
+
+
+Look: TypeAlias = "Callable[..., Exported]"
 
 
 @pytest.mark.parametrize(("width", "height", "rows"), [(1280, 900, 10), (1024, 768, 6)])
