@@ -70,12 +70,12 @@ function distance({ at, points }: Marks, label: PlacedLabel): number {
   return Math.min(...away);
 }
 
-/** Whether a name is beside a line of its own: the tie of its marks, or the line between its memory levels. */
+/** Whether a name is beside the line between the memory levels of its kernel. */
 function isByOwnLine({ at, points, levels }: Scene, label: PlacedLabel): boolean {
   const row = Number(label.key.slice("kernel ".length));
   const marks = [...points.row.keys()].filter((index) => points.row[index] === row);
   const xs = marks.map((index) => at.x[index] as number);
-  if (levels.length === 0) return label.isByLine === true && Math.abs(label.x - (xs[0] as number)) <= 8;
+  if (levels.length === 0) return false;
   const y = at.y[marks[0] as number] as number;
   return Math.abs(label.y - y) <= 24 && label.x >= Math.min(...xs) - 1 && label.x <= Math.max(...xs) + 1;
 }

@@ -17,8 +17,6 @@ export interface Position {
   readonly isFar?: boolean;
   /** Whether a badge without a name is best at this position. */
   readonly isForBadge?: boolean;
-  /** Whether the label is beside a line of its mark. Such a label needs no leader. */
-  readonly isByLine?: boolean;
   /**
    * Space needed in addition to the first line, px. `right`: to the right of the text. `down`: below the first line,
    * for further lines.
@@ -90,27 +88,12 @@ const besideStrip = ({ y }: Mark, left: number): Position[] =>
     isFar: true,
   }));
 
-/**
- * Positions for a kernel's name: around the kernel's point, then along the kernel's lines, then with a leader. `tie`:
- * the x of the dotted line between the marks of an unmeasured kernel, px.
- */
-export function besideKernel(mark: Mark, join: Join | undefined, tie: number | undefined, scales: Scales): Position[] {
+/** Positions for a kernel's name: around the kernel's point, then along the line of its levels, or with a leader. */
+export function besideKernel(mark: Mark, join: Join | undefined, scales: Scales): Position[] {
   const strip = scales.strip && mark.x < scales.plot.left ? besideStrip(mark, scales.plot.left) : [];
   const withLeader = LEADER_GAPS_PX.flatMap((gap) => eightAround(mark, gap)).map((each) => ({ ...each, isFar: true }));
-  return [
-    ...strip,
-    ...eightAround(mark, NAME_GAP_PX),
-    ...(join ? alongJoin(join) : []),
-    ...(tie === undefined ? [] : alongTie(tie, scales)),
-    ...(join ? [] : withLeader),
-  ];
+  return [...strip, ...eightAround(mark, NAME_GAP_PX), ...(join ? alongJoin(join) : []), ...(join ? [] : withLeader)];
 }
-
-/** Positions along the dotted line that ties the marks of an unmeasured kernel, from the bottom up. */
-const alongTie = (x: number, { plot }: Scales): Position[] =>
-  [26, 42, 58, 74, 90].flatMap((up) =>
-    beside(x, plot.bottom - up, 5).map((position) => ({ ...position, isByLine: true })),
-  );
 
 /** Positions above or below the line that joins a kernel's points at several memory levels. */
 const alongJoin = ({ from, to, y }: Join): Position[] =>

@@ -284,9 +284,9 @@ type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
  * Returns a leader from a label's box to the rim of its mark, as [x, y, toX, toY]. Returns an empty array if the label
  * needs no leader.
  */
-function leaderFrom(box: Box, label: LeaderOwner, { isByLine, isFar }: Position): number[] {
+function leaderFrom(box: Box, label: LeaderOwner, { isFar }: Position): number[] {
   const { mark } = label;
-  if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
+  if (!mark || !ruleOf(label).hasLeader) return [];
   const x = clamp(mark.x, box.left, box.right);
   const y = clamp(mark.y, box.top, box.bottom);
   const length = Math.hypot(mark.x - x, mark.y - y);

@@ -10,7 +10,7 @@ import { shortenName, shortNamesOf } from "../../text/short_names.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { firstRow, type Kernels } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
-import { isMeasured, radiusAt } from "../points/painter.ts";
+import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { isOffScale } from "../scales.ts";
 import { joinsOf, type Scene } from "../scene.ts";
@@ -53,7 +53,7 @@ interface LabelGroup {
 
 /** Returns the labels. During a drag (`before` is given) only kernels that already have a label and marked kernels have labels. */
 export function kernelLabels(scene: Scene, before?: Choices): Label[] {
-  const { kernels, points, at, scales, marked, levels, selected } = scene;
+  const { kernels, points, at, scales, marked, selected } = scene;
   const isRoofline = !("outer" in scales);
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   const boxes = pointBoxes(scene);
@@ -70,13 +70,12 @@ export function kernelLabels(scene: Scene, before?: Choices): Label[] {
     const index = points.home[row] as number;
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     const join = joins.get(row);
-    const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
     const badge = badgeOf(scene, rows);
     const text = isNamed || isMarked ? joinedName(kernels, rows, names) : "";
     const label: Label = {
       ...{ kind: "kernel", key, text, bold: isMarked, ...(badge && { badge, ...(text && { shorter: [""] }) }) },
       colour: selected.size === 0 || isMarked ? TEXT : MUTED,
-      positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, scales),
+      positions: RULES.kernel.positions(mark, join, scales),
     };
     // A name beside the line that joins the kernel's points needs no leader.
     if (join) return [label];
@@ -194,7 +193,7 @@ function aboveLabel(scene: Scene): Label | undefined {
   ]);
   return {
     ...{ kind: "kernel", key: "above", text, shorter },
-    ...{ colour: ALERT, mark, positions: RULES.kernel.positions(mark, undefined, undefined, scales) },
+    ...{ colour: ALERT, mark, positions: RULES.kernel.positions(mark, undefined, scales) },
   };
 }
 
