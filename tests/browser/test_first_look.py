@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from tests.browser.exported import Exported
 
-    Look = Callable[..., Exported]
-
 Box = dict[str, float]
 
 STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
