@@ -57,7 +57,7 @@ READ: Final = """(root) => {
     cells,
     rows: Number(root.querySelector('.roofwidget-table [role=grid]')?.getAttribute('aria-rowcount') ?? 1) - 1,
     // The status row shows a formula, whose title is the sentence.
-    sentence: all('.roofwidget-formula').map((line) => line.title || text(line))[0] ?? '',
+    sentence: all('.roofwidget-formula').map((line) => line.title.replaceAll('\\u00a0', ' ') || text(line))[0] ?? '',
     counted: text(root.querySelector('.roofwidget-tokens > p')),
     rates: all('.roofwidget-rate').map((rate) => [rate.dataset.quantity, rate.querySelector('.roofwidget-box').value]),
     ranking: all('.roofwidget-kernels [role=row]:has(.roofwidget-badge) [data-column=headroom]').map(text),
