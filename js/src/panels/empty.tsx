@@ -5,9 +5,9 @@ import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
 import { emptyWords as words } from "../words/words.ts";
 
-/** Whether there is nothing to draw. */
-export const isEmpty = ({ rates: { chips }, rows: { kernels } }: Store) =>
-  chips.value.length === 0 && kernels.value.n === 0;
+/** Whether there is nothing to draw, and no story that asks something. */
+export const isEmpty = ({ rates: { chips }, rows: { kernels }, lesson: { story } }: Store) =>
+  chips.value.length === 0 && kernels.value.n === 0 && story.value === null;
 
 interface EmptyProps {
   readonly store: Store;
