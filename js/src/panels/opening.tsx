@@ -129,7 +129,7 @@ export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.
   const isOver = useSignal(false);
   const canOpen = () => store.view.openFiles.value !== "nothing";
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the button "Open…" does the same for the keyboard
+    // biome-ignore lint/a11y/noStaticElementInteractions: the menu "Open" does the same for the keyboard
     <div
       {...rest}
       onDragEnter={(event) => {

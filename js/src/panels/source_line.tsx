@@ -1,6 +1,5 @@
 // The line above the verdict: which file, of which tool, with how many kernels on which chip, and what to know of it.
 
-import type { ComponentChildren } from "preact";
 import { idleRows } from "../roofline/verdict.ts";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
@@ -39,19 +38,17 @@ export function SourceLine({ store }: { store: Store }) {
       {!graph && <Remarks kernels={kernels} />}
       {runs && store.view.openFiles.value !== "nothing" && (
         <>
-          <Link act={store.python.swapRuns}>{words.swap}</Link>
-          <Link act={store.python.stopComparing}>{words.stop}</Link>
+          <Button look="link" onClick={store.python.swapRuns}>
+            {words.swap}
+          </Button>
+          <Button look="link" onClick={store.python.stopComparing}>
+            {words.stop}
+          </Button>
         </>
       )}
     </div>
   );
 }
-
-const Link = ({ act, children }: { act: () => void; children: ComponentChildren }) => (
-  <Button look="link" onClick={act}>
-    {children}
-  </Button>
-);
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 

@@ -71,7 +71,7 @@ function secondsOf({ selfTime }: Kernels, rows: ArrayLike<number>): number {
   return sum;
 }
 
-export const Link = ({ act, children }: { act: (control: HTMLElement) => void; children: ComponentChildren }) => (
+const Link = ({ act, children }: { act: (control: HTMLElement) => void; children: ComponentChildren }) => (
   <Button look="link" onClick={({ currentTarget }) => act(currentTarget)}>
     {children}
   </Button>
