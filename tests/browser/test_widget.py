@@ -93,7 +93,7 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
     tooltip = drawn.tooltip()
     for words in ("attention", "20 FLOP/B", "8 TFLOP/s", "20 TFLOP/s", "40 %", "8 %", "HBM", "400 GB/s", "500 ms"):
         assert words in tooltip, words
-    assert "50 % of all" in tooltip
+    assert "50 % of the run" in tooltip
     drawn.page.mouse.move(5, 5)
     drawn.eventually(lambda: book.python("w.hovered") is None)
     book.python("setattr(w, 'hovered', 1)")
