@@ -62,7 +62,7 @@ def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_pa
     used = story()
     used.widget.search = "norm"
     first, *_, last = pictures(used.slides(tmp_path))
-    assert ("ridge point 166" in first.replace("\xa0", " "), "ridge point 459" in last.replace("\xa0", " ")) == (
+    assert ("ridge 166" in first.replace("\xa0", " "), "ridge 459" in last.replace("\xa0", " ")) == (
         True,
         True,
     )
