@@ -179,8 +179,8 @@ function openByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
   else {
     const root = currentTarget as Element;
     store.view.openTab("kernels");
-    // Wait until the tab is drawn.
-    setTimeout(() => root.querySelector<HTMLElement>("[data-rw=inspector] [type=search]")?.focus());
+    // The tab is drawn in a microtask. With a task in between, the next key would go to the chart.
+    queueMicrotask(() => root.querySelector<HTMLElement>("[data-rw=inspector] [type=search]")?.focus());
   }
   used(event);
 }

@@ -197,6 +197,24 @@ def test_a_key_leads_to_the_search_among_the_kernels(notebook: OpenNotebook) -> 
     expect(drawn.root.get_by_role("dialog")).to_have_count(0)
 
 
+# Presses a key, and returns the role of the control that gets the key after it.
+NEXT_KEY = """async (chart, key) => {
+  chart.focus();
+  chart.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  await new Promise((next) => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = next;
+    channel.port2.postMessage(0);
+  });
+  return [chart.getRootNode().activeElement.type, chart.getRootNode().activeElement.role];
+}"""
+
+
+def test_a_search_that_a_key_opens_gets_the_very_next_key(drawn: Drawn) -> None:
+    kinds = [drawn.chart.evaluate(NEXT_KEY, key) for key in ("/", "c")]
+    assert kinds == [["search", None], ["search", "combobox"]]
+
+
 def test_undo_says_what_it_has_undone(drawn: Drawn) -> None:
     status = drawn.root.locator("[data-rw=status]")
     drawn.box("peak").fill("150 TFLOP/s")

@@ -1,6 +1,6 @@
 // Two boxes to type the FLOPs and bytes of a selected kernel whose own are unknown.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Operation, operationOf } from "../roofline/operations.ts";
 import { MAX_AMOUNT, unknownWork } from "../roofline/typed_work.ts";
 import type { Store } from "../state/store.ts";
@@ -47,7 +47,7 @@ function Boxes({ store, row, open, isAsked }: BoxesProps) {
   const count = kernels.count[row] as number;
   const typed = store.rows.typedWork.value[row] ?? {};
   const boxes = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isAsked.value) boxes.current?.querySelector("input")?.focus();
     isAsked.value = false;
   }, []);

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { operationIn } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
@@ -37,7 +37,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
   const first = useSignal(store.rates.shown.value).value;
   const input = useRef<HTMLInputElement>(null);
   const id = useUid();
-  useEffect(() => input.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
   useEffect(() => void store.rates.loadCatalogue(), []);
 
   const catalogue = store.rates.catalogue.value;
