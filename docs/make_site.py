@@ -23,7 +23,7 @@ from traitlets import TraitType
 
 import roofwidget as rw
 from roofwidget.export.notebook import Lesson, lesson_of
-from roofwidget.state.trait_types import OWNER_IN_HELP
+from roofwidget.state.field import OWNER_IN_HELP
 
 SITE: Final = ROOT / "build" / "site"
 FRAMES: Final = ROOT / "build" / "frames"

@@ -6,29 +6,28 @@ import logging
 import math
 import os
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
 import anywidget
 from IPython.core.getipython import get_ipython
 from IPython.display import display
-from traitlets import HasTraits, Instance, Int, TraitError, Unicode, default, observe
+from traitlets import Instance, Int, TraitError, Unicode, default, validate
 from traitlets.utils.bunch import Bunch
 
 from roofwidget import bundle
 from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
 from roofwidget.export import engine
+from roofwidget.face import telling
 from roofwidget.kernels.series import as_series
 from roofwidget.kernels.table import Kernels, as_kernels
-from roofwidget.model import ROW_TRAITS, SET_FIRST, RooflineModel
+from roofwidget.model import RooflineModel
 from roofwidget.readers import read
-from roofwidget.state.filter_traits import has_column
-from roofwidget.state.graph import has_same_groups
+from roofwidget.state.filters import has_column
+from roofwidget.state.forms import language_of
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
-from roofwidget.state.rates import QUANTITIES
 from roofwidget.state.requests import (
     REPLY,
     RefusedError,
@@ -39,7 +38,9 @@ from roofwidget.state.requests import (
     profile,
     refusal,
 )
-from roofwidget.state.trait_types import language_of, owned
+from roofwidget.state.state import TRAITS, State, from_wire, wire_value
+from roofwidget.state.what_if import QUANTITIES
+from roofwidget.state.workload import has_same_groups
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import one_line
 
@@ -50,12 +51,8 @@ _EXAMPLE: Final = Path(__file__).parent / "kernels" / "example.csv"
 _OF_ALL_WIDGETS: Final = frozenset({"_view_count", "layout", "tabbable", "tooltip"})
 _REFERENCE: Final = "IPY_MODEL_"
 # These values of a message belong together. If one of these values is refused, all of these values are refused.
-_OF_GRAPH: Final = frozenset({*SET_FIRST, "dims", "convention", "dtype"})
-
-
-def _place(name: str) -> int:
-    """Return the sort key of a trait in a message: first the phase, then the partition, then all other traits."""
-    return SET_FIRST.index(name) if name in SET_FIRST else len(SET_FIRST)
+_OF_GRAPH: Final = frozenset({"phase", "partition", "dims", "convention", "dtype"})
+_PLACES: Final = {name: place for place, name in enumerate(TRAITS)}
 
 
 def _prepare(language: str) -> None:
@@ -86,21 +83,22 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     __module__ = "roofwidget"
 
     # The text of the script. anywidget also accepts a path, but with a path every closed widget would stay in memory.
-    _esm = owned("python", Unicode())
-    _css = owned("python", Unicode())
+    _esm = Unicode().tag(sync=True, owner="python")
+    _css = Unicode().tag(sync=True, owner="python")
     # The shared model that contains the code of the front end, or None if this widget sends the code itself.
-    _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
+    _code = Instance(bundle.FrontEnd, allow_none=True).tag(sync=True, owner="python", to_json=bundle.reference)
 
     # The version of the form of the state, for whoever opens a notebook that was saved long ago. It rises when a page
     # could not read the state of the release before.
-    _state_version = owned("python", Int(1))
+    _state_version = Int(1).tag(sync=True, owner="python")
 
     _messages = Instance(Messages, ())
     _requests = Instance(Requests, ())
     # So many were measured in a page, see docs/trust.md.
     _max_kernels = 4_000_000
-    _former_columns: frozenset[str] = frozenset()
     _is_made = False
+    # What waits for the end of `hold_sync`.
+    _unsent: set[str] | None = None
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
         # The code is sent before the state, see `_prepare`. The model refuses a locale without texts.
@@ -136,24 +134,16 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def _default_code(self) -> bundle.FrontEnd | None:
         return bundle.front_end(self.locale)
 
-    @observe("locale")
-    def _redraw_in_the_language(self, _change: Any) -> None:
-        # When `_esm` changes, the front end draws the widget again with the code in `_code`. So `_code` and `_esm` are
-        # sent in one message.
-        with self.hold_sync():
-            self._code = bundle.front_end(self.locale)
-            self._esm = bundle.first_script(self.locale)
-
-    @contextmanager
-    def hold_trait_notifications(self) -> Iterator[None]:
-        """Return a context in which notifications and validators wait, as in traitlets."""
-        outer = self._holding_thread
-        self._holding_thread = threading.get_ident()
-        try:
-            with super().hold_trait_notifications():
-                yield
-        finally:
-            self._holding_thread = outer
+    @validate("kernels", "baseline")
+    def _check_number(self, proposal: Bunch) -> Kernels | None:
+        kernels: Kernels | None = proposal["value"]
+        if kernels is not None and len(kernels) > self._max_kernels:
+            raise TraitError(
+                f"{type(self).__name__}.{proposal['trait'].name}: {len(kernels):,} kernels; a widget shows at most "
+                f"{self._max_kernels:,}: join the launches of each name with kernels.groupby(), or keep the longest with "
+                "kernels.top(1000, by='self_time')"
+            )
+        return kernels
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply a message from the front end, and send the result to all pages.
@@ -161,91 +151,56 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         Traits that Python owns do not change.
         """
         try:
-            self._apply(sync_data)
+            state = {name: value for name, value in sync_data.items() if self._is_set_by_pages(name)}
+            if not str(state.get("layout", _REFERENCE)).startswith(_REFERENCE):
+                raise TraitError("a page sent a layout that does not refer to a layout of Python")
+            self._apply_sent(state, {})
+            super().set_state({name: value for name, value in state.items() if name not in TRAITS})
         finally:
             self._answer(sync_data)
 
-    def _apply(self, sync_data: Mapping[str, Any]) -> None:
-        """Apply all values of a message. If a value is refused, apply no value and raise an error."""
-        state = {name: value for name, value in sync_data.items() if self._is_set_by_pages(name)}
-        check_sizes(state, len(self.shown_kernels))
-        if not str(state.get("layout", _REFERENCE)).startswith(_REFERENCE):
-            raise TraitError("a page sent a layout that does not refer to a layout of Python")
-        # Python may have replaced the kernels since the message was sent. A column that only the old
-        # kernels have is dropped: otherwise the whole message would be refused.
-        if isinstance(state.get("columns"), list):
-            state["columns"] = [key for key in state["columns"] if not self._is_former_column(str(key))]
-        if state.get("sort_by") and self._is_former_column(str(state["sort_by"]).removeprefix("-")):
-            del state["sort_by"]
-        colour_by = str(state.get("colour_by"))
-        if colour_by in self._former_columns and colour_by not in self.shown_kernels.extra:
-            del state["colour_by"]
-        if "step" not in state:
-            self._apply_together(state)
-            return
-        with self._undoing_if_refused():
-            # A step sets other traits. The page may have changed them since, and sends their values with the step.
-            super().set_state({"step": state.pop("step")})
-            self._apply_together(state)
+    def _apply_sent(self, values: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+        """Apply all values and all changes of a message. If one is refused, apply none and raise an error.
 
-    def _apply_together(self, state: Mapping[str, Any]) -> None:
-        # The phase and the partition are set first, because the other values were chosen for them.
-        super().set_state({name: state[name] for name in sorted(state, key=_place)})
-        if any(name in state for name in SET_FIRST):
-            # A new phase or partition resets the traits of rows. Set the message's values of these traits again: they
-            # belong to the new groups.
-            super().set_state({name: value for name, value in state.items() if name in ROW_TRAITS})
+        Changes are merged into the value that is there when they are applied, which another thread may have set.
+        """
+        values = {name: value for name, value in values.items() if name in TRAITS and self._is_set_by_pages(name)}
+        with telling(self):
+            check_sizes(values, len(self.shown_kernels))
+            check_sizes(changes, len(self.shown_kernels))
 
-    @contextmanager
-    def _undoing_if_refused(self) -> Iterator[None]:
-        """Return a context that takes back the changes of all traits if a `TraitError` is raised in it."""
-        before: dict[str, Any] = {}
+        def sent(state: State) -> Mapping[str, Any]:
+            merged = {}
+            for name, change in changes.items():
+                known = wire_value(state, name) if name in TRAITS and TRAITS[name].owner == "shared" else None
+                if isinstance(known, Mapping):
+                    merged[name] = applied(known, change)
+            both = _without_former_columns({**values, **merged}, state)
+            return {name: from_wire(name, value) for name, value in both.items()}
 
-        def keep(change: Bunch) -> None:
-            before.setdefault(change.name, change.old)
+        self._apply(sent, waits=False, unsent={*values, *changes})
 
-        self.observe(keep)
-        try:
-            yield
-        except TraitError:
-            former = dict(before)
-            self._is_built = False  # The former step must not set other traits.
-            try:
-                # The phase and the partition reset the traits of rows, so these are set once more.
-                for _ in range(2):
-                    with self.hold_trait_notifications():
-                        for name, value in former.items():
-                            self.set_trait(name, value)
-            finally:
-                self._is_built = True
-            raise
-        finally:
-            self.unobserve(keep)
-
-    def _apply_parts(self, state: Mapping[str, Any]) -> None:
+    def _apply_parts(self, values: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
         """Apply the values that a page has collected. If a value is refused, the other values still apply."""
         try:
-            self._apply(state)
+            self._apply_sent(values, changes)
         except TraitError:
-            graph = {name: state[name] for name in state if name in _OF_GRAPH}
-            parts = [graph, *({name: value} for name, value in state.items() if name not in graph)]
-            refusals = [refusal for part in parts if (refusal := self._refusal(part)) is not None]
+            names = [*values, *changes]
+            graph = [name for name in names if name in _OF_GRAPH]
+            refusals = []
+            for part in (graph, *([name] for name in names if name not in graph)):
+                try:
+                    self._apply_sent(*({n: one[n] for n in part if n in one} for one in (values, changes)))
+                except TraitError as error:
+                    refusals.append(error)
             if refusals:
                 raise refusals[0] from None
-
-    def _refusal(self, state: Mapping[str, Any]) -> TraitError | None:
-        """Apply all values. If a value is refused, apply no value and return the error. Otherwise return None."""
-        try:
-            self._apply(state)
-        except TraitError as error:
-            return error
-        return None
 
     def _answer(self, names: Iterable[str]) -> None:
         """Send the values of the named shared traits to all pages, with the number of the handled message."""
         with self._messages.lock:
             # Pages must also read the phase and the partition before the other values.
-            state = self.get_state(sorted(self._shared(names), key=_place))
+            state = self.get_state(sorted(self._shared(names), key=_PLACES.__getitem__))
             if state or self._messages.is_handling:
                 state[STAMP] = self._messages.stamp(is_answer=True)
                 self._send({"method": "update", "state": state, "buffer_paths": []})
@@ -264,33 +219,12 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 self._answer(message.named)
                 return
             try:
-                check_sizes(message.changes, len(self.shown_kernels))
-                known = self.get_state(self._shared(message.changes) - {"what_if"})
-                mappings = {name: value for name, value in known.items() if isinstance(value, Mapping)}
-                merged = {name: applied(value, message.changes[name]) for name, value in mappings.items()}
-                try:
-                    self._apply_parts({**message.values, **merged})
-                finally:
-                    if "what_if" in message.changes:
-                        self._merge_rates(message.changes["what_if"])
+                self._apply_parts(message.values, message.changes)
             except SystemExit as error:
                 # It would end the thread that handles the messages, or the kernel. In a cell it ends neither.
                 raise RuntimeError("an observer of the widget called sys.exit()") from error
             finally:
                 self._answer(message.named)
-
-    def _merge_rates(self, changes: Mapping[str, Any]) -> None:
-        """Merge a page's changes into `what_if`. JupyterLab may have a cell set other rates at the same time."""
-        trait = self.traits()["what_if"]
-
-        def merged(known: Mapping[str, Any]) -> Any:
-            return trait._validate(self, applied(known, changes))  # noqa: SLF001 - traitlets has no public name for it
-
-        old, new = self._exchange("what_if", merged)
-        if new != old:
-            # The answer has the value, so no update of its own is sent.
-            with self._lock_property(**self.get_state("what_if")):
-                self._notify_trait("what_if", old, new)
 
     def _reply(self, request: Request) -> None:
         """Do what a page asks for, once, and send it the reply."""
@@ -352,7 +286,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def _shared(self, names: Iterable[str]) -> set[str]:
         """Return those names whose traits are synced and may be changed by Python and by the pages."""
-        return {name for name in names if name in self.keys and self.trait_metadata(name, "owner") == "shared"}
+        return {name for name in names if name in self.keys and name in TRAITS and TRAITS[name].owner == "shared"}
 
     def _send(self, msg: dict[str, Any], buffers: Any = None) -> None:
         """Send a message. Each update says what caused it; see `roofwidget.state.messages`."""
@@ -363,7 +297,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def get_state(self, key: str | Iterable[str] | None = None, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return the values of some traits for the front end, or the whole state with its stamp."""
-        state: dict[str, Any] = super().get_state(key, *args, **kwargs)
+        with self._cell.seeing(self._state):
+            # One message does not mix two states.
+            state: dict[str, Any] = super().get_state(key, *args, **kwargs)
         if key is not None:
             return state
         return {**state, STAMP: self._messages.state, **(self._for_marimo() if "marimo" in sys.modules else {})}
@@ -383,28 +319,21 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         return self._messages.state
 
     def _is_set_by_pages(self, name: str) -> bool:
-        if not self.has_trait(name):
-            return False
-        return name in _OF_ALL_WIDGETS or self.trait_metadata(name, "owner") in {"shared", "browser"}
+        return name in _OF_ALL_WIDGETS or (name in TRAITS and TRAITS[name].sync and TRAITS[name].owner != "python")
 
-    def _is_former_column(self, key: str) -> bool:
-        """Return whether only the kernels before the present ones have the column."""
-        return not has_column(key, self.shown_kernels.extra) and has_column(key, self._former_columns)
-
-    @observe("kernels")
-    def _remember_columns(self, change: Any) -> None:
-        if isinstance(change["old"], Kernels):
-            self._former_columns = frozenset(change["old"].extra)
-
-    def notify_change(self, change: Any) -> None:
-        """Notify observers in Python and the front end that a trait has changed.
-
-        If a new partition has the same groups as the old partition, only observers in Python are notified.
-        """
-        if change["name"] != "partition" or not has_same_groups(change["old"], change["new"]):
-            super().notify_change(change)
-        elif not self._is_collected(change):
-            HasTraits.notify_change(self, change)
+    def _to_pages(self, names: list[str]) -> None:
+        """Send what has changed, in one message. The same groups of ops again are no news to pages."""
+        if "locale" in names and self._is_made:
+            # When `_esm` changes, the front end draws the widget again with the code in `_code`. So these are sent in
+            # one message.
+            with self.hold_sync():
+                self._code = bundle.front_end(self.locale)
+                self._esm = bundle.first_script(self.locale)
+        keys = [name for name in names if name in self.keys]
+        if "partition" in keys and has_same_groups(self._cell.told("partition"), self.partition):
+            keys.remove("partition")
+        if keys and self.comm is not None:
+            self.send_state(keys)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send one trait, several traits or, without `key`, all traits to the front end.
@@ -418,7 +347,26 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if keys is not None and "added_chips" in keys:
             keys.add("chips")
         with self._messages.lock:
-            super().send_state(keys)
+            if keys is None or self._unsent is None:
+                super().send_state(keys)
+            else:
+                self._unsent |= keys
+
+    @contextmanager
+    def hold_sync(self) -> Iterator[None]:
+        """Return a context at whose end all changed traits are sent, in one message."""
+        with self._messages.lock:
+            is_outer = self._unsent is None
+            self._unsent = set() if is_outer else self._unsent
+        try:
+            with super().hold_sync() if is_outer else nullcontext():
+                yield
+        finally:
+            if is_outer:
+                with self._messages.lock:
+                    keys, self._unsent = self._unsent, None
+                    if keys:
+                        self.send_state(keys)
 
     def __repr__(self) -> str:
         return RooflineModel.__repr__(self)
@@ -437,6 +385,25 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def show(self) -> None:
         """Display the widget in the output of the current notebook cell."""
         display(self)  # type: ignore[no-untyped-call]
+
+
+def _without_former_columns(values: dict[str, Any], state: State) -> dict[str, Any]:
+    """Return the values without columns that only the kernels before the present ones have.
+
+    Python may have replaced the kernels since the message was sent. Otherwise the whole message would be refused.
+    """
+
+    def is_former(key: str) -> bool:
+        return not has_column(key, state.plotted.extra) and has_column(key, state.former_columns)
+
+    if isinstance(values.get("columns"), list):
+        values["columns"] = [key for key in values["columns"] if not is_former(str(key))]
+    if values.get("sort_by") and is_former(str(values["sort_by"]).removeprefix("-")):
+        del values["sort_by"]
+    colour_by = str(values.get("colour_by"))
+    if colour_by in state.former_columns and colour_by not in state.plotted.extra:
+        del values["colour_by"]
+    return values
 
 
 def roofline(chips: Any = None, kernels: Any = None, *, work: Any = None, **traits: Any) -> RooflineWidget:

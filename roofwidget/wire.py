@@ -155,7 +155,7 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
     }
 
 
-def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
+def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
     """Return the kernels as one dict, whose columns are binary buffers."""
     program = concat({"program": kernels.program, "step": kernels.steps})
     return {
@@ -191,11 +191,11 @@ def _same_kernels(kernels: Kernels) -> memoryview | None:
     return same.data.cast("B")
 
 
-def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
-    """Return an earlier run, with a comparison of its rows with the model's kernels."""
+def baseline_to_wire(baseline: Kernels | None, kernels: Kernels) -> dict[str, Any] | None:
+    """Return an earlier run, with a comparison of its rows with `kernels`."""
     if baseline is None:
         return None
-    runs = compare_runs(baseline, model.kernels)
+    runs = compare_runs(baseline, kernels)
     match, verdict = runs.by_row_before()
     per_launch = np.zeros(len(baseline), dtype="<i4")
     per_launch[runs.rows_before] = runs.is_per_launch
@@ -269,7 +269,7 @@ def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
     return [*above.tolist(), *np.flatnonzero(longest == limit)[: _MAX_SHORTENED_NAMES - len(above)].tolist()]
 
 
-def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
+def graphs_to_wire(graphs: Mapping[str, Graph]) -> list[list[Any]]:
     """Return a list ``[phase, graph]`` for each phase, in the order of `graphs`."""
     return [[text_to_wire(phase), graph_to_wire(graph)] for phase, graph in graphs.items()]
 
@@ -314,12 +314,12 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def partition_to_wire(partition: Partition | None, _widget: object = None) -> list[list[int]] | None:
+def partition_to_wire(partition: Partition | None) -> list[list[int]] | None:
     """Return one list for each group of a partition: the positions of its ops. Without a partition, return None."""
     return None if partition is None else [list(group) for group in partition.indices]
 
 
-def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, int]:
+def dims_to_wire(dims: Mapping[str, int]) -> dict[str, int]:
     """Return the sizes by dimension as a plain dict, because JSON cannot encode a read-only mapping."""
     return dict(dims)
 
@@ -333,17 +333,17 @@ def _chip_name(name: str) -> str:
     return shown if len(shown) <= _MAX_CHIP_LETTERS else shown[: _MAX_CHIP_LETTERS - 1] + "…"
 
 
-def text_to_wire(text: str, _widget: object = None) -> str:
+def text_to_wire(text: str) -> str:
     """Return the text without lone surrogates (invalid Unicode characters), because a message cannot contain them."""
     return without_surrogates(text)
 
 
-def texts_to_wire(texts: Iterable[str] | None, _widget: object = None) -> list[str] | None:
+def texts_to_wire(texts: Iterable[str] | None) -> list[str] | None:
     """Return each text without lone surrogates, as `text_to_wire` does. Return None if `texts` is None."""
     return None if texts is None else [text_to_wire(text) for text in texts]
 
 
-def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _widget: object = None) -> dict[str, Any]:
+def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str, Any]:
     """Return the what-if rates as plain dicts, because JSON cannot encode read-only mappings."""
     return {
         chip: {quantity: dict(values) for quantity, values in quantities.items()}
@@ -351,19 +351,17 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
     }
 
 
-def by_row_to_wire(values: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
+def by_row_to_wire(values: Mapping[int, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """Return values of rows as plain dicts. Row numbers become text, because keys in JSON must be text."""
     return {str(row): dict(value) for row, value in values.items()}
 
 
-def by_row_from_wire(
-    received: Mapping[str, Mapping[str, float]], _widget: object = None
-) -> dict[int, Mapping[str, float]]:
+def by_row_from_wire(received: Mapping[str, Mapping[str, float]]) -> dict[int, Mapping[str, float]]:
     """Return values by row number, from a message that has the form of `by_row_to_wire`."""
     return {int(row): value for row, value in received.items()}
 
 
-def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> list[dict[str, Any]]:
+def snapshots_to_wire(snapshots: Iterable[Snapshot]) -> list[dict[str, Any]]:
     """Return each snapshot as a dict that JSON can encode."""
     return [
         {
@@ -380,7 +378,7 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> 
     ]
 
 
-def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
+def snapshots_from_wire(received: Iterable[Mapping[str, Any]]) -> tuple[Snapshot, ...]:
     """Return the `Snapshot` objects of a message that has the form of `snapshots_to_wire`."""
     return tuple(
         Snapshot(
@@ -397,7 +395,7 @@ def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object =
     )
 
 
-def story_to_wire(record: Mapping[str, Any] | None, _widget: object = None) -> dict[str, Any] | None:
+def story_to_wire(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return the data of a story, from its record. Texts are elements instead of Markdown, without lone surrogates."""
     if record is None:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import roofwidget as rw
-from roofwidget.state.rates import read_only_what_if
+from roofwidget.state.what_if import read_only_what_if
 from roofwidget.support.precisions import PRECISION_ALIASES, precision_key
 from roofwidget.workloads import DTYPES, Graph, Op, Tensor, decoder
 

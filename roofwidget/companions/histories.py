@@ -28,7 +28,7 @@ from roofwidget.companions.parts import (
 )
 from roofwidget.kernels.presets import Preset
 from roofwidget.model import RooflineModel
-from roofwidget.state.rates import one_level
+from roofwidget.state.what_if import one_level
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.wire import text_to_wire
 

@@ -28,7 +28,7 @@ from roofwidget.companions.parts import (
 )
 from roofwidget.kernels.columns import known_or
 from roofwidget.kernels.operations import operations_of
-from roofwidget.state.rates import one_level
+from roofwidget.state.what_if import one_level
 from roofwidget.support.precisions import operation
 from roofwidget.units import ratio_units
 from roofwidget.wire import text_to_wire

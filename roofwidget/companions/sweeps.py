@@ -29,7 +29,7 @@ from roofwidget.companions.parts import (
 )
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.table import Kernels
-from roofwidget.state.rates import one_level
+from roofwidget.state.what_if import one_level
 from roofwidget.support.did_you_mean import did_you_mean, keywords
 from roofwidget.units import format_significant
 from roofwidget.wire import text_to_wire

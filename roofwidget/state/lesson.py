@@ -1,4 +1,4 @@
-"""The traits of lessons: a script with its steps, answers, and what a learner may change."""
+"""Lessons: a script with its steps, answers, and what a learner may change."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from traitlets import TraitError
-
-from roofwidget import units
-from roofwidget.state.rates import QUANTITIES, parsed_rate
+from roofwidget import units, wire
+from roofwidget.state.field import Field, Refused, put
+from roofwidget.state.forms import optional, step_number
+from roofwidget.state.what_if import QUANTITIES, parsed_rate
 from roofwidget.support.did_you_mean import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from roofwidget.state.state import State
 
 LOCKS: Final = (
     *("peak_flops", "bandwidth", "chips", "precision", "memory", "partition", "dims"),
@@ -240,7 +243,7 @@ def snap_rates(value: Any) -> Mapping[str, tuple[float, ...]]:
 
 
 def check_stops(snap: Mapping[str, Sequence[float]], ranges: Mapping[str, Sequence[float]], trait: str) -> None:
-    """Raise `TraitError` if no rate of `snap` is within `ranges`: the page could not stop anywhere.
+    """Raise `Refused` if no rate of `snap` is within `ranges`: the page could not stop anywhere.
 
     `trait` is the one of the two that is set.
     """
@@ -250,7 +253,7 @@ def check_stops(snap: Mapping[str, Sequence[float]], ranges: Mapping[str, Sequen
             unit = "FLOP/s" if name == "peak_flops" else "B/s"
             given = ", ".join(units.format_quantity(stop, unit, 4) for stop in stops[:3])
             limits = " to ".join(units.format_quantity(end, unit, 4) for end in (low, high))
-            raise TraitError(
+            raise Refused(
                 f"{trait}: no rate of snap for {name} ({given}{', …' if len(stops) > 3 else ''}) is within ranges "  # noqa: PLR2004
                 f"({limits}); to change both, set them within hold_trait_notifications()"
             )
@@ -264,3 +267,83 @@ def words_of(value: Any) -> Mapping[str, str]:
         _known([term], tuple(TERMS), "term")
         _known([word], TERMS[term], f"word for '{term}'")
     return MappingProxyType(dict(value))
+
+
+def _last_step(s: State) -> int:
+    return 0 if s.story is None else len(s.story.steps) - 1
+
+
+def _fit_step(s: State, step: int) -> int:
+    last = _last_step(s)
+    if step > last:
+        raise Refused(f"step {step}: the last step is {last}")
+    return step
+
+
+def _follow_step(s: State, old: State, _named: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what the new step sets."""
+    put(s, "step", min(s.step, _last_step(s)))
+    return None if s.step == old.step or s.story is None else s.story.at(s.step)
+
+
+def _check_stops(s: State, _old: State, named: Mapping[str, Any]) -> None:
+    check_stops(s.snap, s.ranges, "ranges" if "ranges" in named else "snap")
+
+
+class Lesson:
+    """A story, what a learner has answered, and what a learner may do."""
+
+    story = Field(
+        "python",
+        optional(script_of),
+        help="The steps of a story, which `Story` makes; None without one.",
+        to_wire=lambda s: wire.story_to_wire(None if s.story is None else s.story.to_record()),
+    )
+    step = Field(
+        "shared",
+        step_number,
+        0,
+        help="The step of `story` that is shown, from 0. A step sets other traits.",
+        fit=_fit_step,
+        follow=_follow_step,
+        also=("story",),
+    )
+    answers = Field(
+        "shared",
+        attempts_by_key,
+        MappingProxyType({}),
+        help="All answers of the learner by the key of their question, the latest last; see `answer`.",
+        to_wire=lambda s: {key: list(attempts) for key, attempts in s.answers.items()},
+    )
+    locks = Field(
+        "python",
+        lock_names,
+        (),
+        help="What the page does not let a learner change, such as ['bandwidth']. Python may change it, so it "
+        "keeps nothing secret.",
+    )
+    hidden_panels = Field("python", panel_names, (), help="Panels that the page leaves out, such as ['table'].")
+    ranges = Field(
+        "python",
+        rate_ranges,
+        MappingProxyType({}),
+        help="The lowest and the highest rate that sliders and roof reach, such as {'bandwidth': ('1 TB/s', '4 TB/s')}.",
+        to_wire=lambda s: {name: list(rates) for name, rates in s.ranges.items()},
+    )
+    snap = Field(
+        "python",
+        snap_rates,
+        MappingProxyType({}),
+        help="The only rates that sliders and roof stop at, such as {'bandwidth': ['1 TB/s', '2 TB/s']}.",
+        follow=_check_stops,
+        also=("ranges",),
+        to_wire=lambda s: {name: list(rates) for name, rates in s.snap.items()},
+    )
+    terms = Field(
+        "python",
+        words_of,
+        MappingProxyType({}),
+        help="The page's words: 'arithmetic' or 'operational' for 'intensity'; 'ridge point', 'knee' or 'machine "
+        "balance' for 'ridge'.",
+        to_wire=lambda s: dict(s.terms),
+    )

@@ -54,7 +54,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from traitlets import TraitError
+from roofwidget.state.field import Refused
 
 KIND: Final = "roofwidget"
 """Marks the custom messages of a page."""
@@ -123,7 +123,7 @@ def check_sizes(values: Mapping[str, Any], rows: int) -> None:
 
     Raises
     ------
-    TraitError
+    Refused
         If a text, a list or a mapping is too long, a number is too large or too small, or values are nested too deeply.
     """
     for name, value in values.items():
@@ -132,12 +132,12 @@ def check_sizes(values: Mapping[str, Any], rows: int) -> None:
 
 def _check_size(name: str, value: object, most: int, depth: int) -> None:
     if depth == 0:
-        raise TraitError(f"a page sent {name} with values nested more than {_MAX_DEPTH} levels deep")
+        raise Refused(f"a page sent {name} with values nested more than {_MAX_DEPTH} levels deep")
     if reason := _scalar_reason(value):
-        raise TraitError(f"a page sent {name} with {reason}")
+        raise Refused(f"a page sent {name} with {reason}")
     if isinstance(value, (list, tuple, Mapping)):
         if len(value) > most:
-            raise TraitError(f"a page sent {name} with {len(value):,} values; at most {most:,} are taken here")
+            raise Refused(f"a page sent {name} with {len(value):,} values; at most {most:,} are taken here")
         for part in [*value, *value.values()] if isinstance(value, Mapping) else value:
             _check_size(name, part, most, depth - 1)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from traitlets import TraitError
-
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot, kernel_positions
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
+from roofwidget.state.field import Refused
 from roofwidget.support.arguments import text_argument
 
 
@@ -20,7 +19,7 @@ def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, 
 
     Raises
     ------
-    TraitError
+    Refused
         If the name is too long, or if a rate of the roof is not finite.
     """
     taken = {snapshot.name for snapshot in others}
@@ -37,4 +36,4 @@ def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, 
             kernel_positions(kernels, rows, bound),
         )
     except (TypeError, ValueError) as error:
-        raise TraitError(f"freeze: {error}") from None
+        raise Refused(f"freeze: {error}") from None

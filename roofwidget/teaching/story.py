@@ -17,7 +17,7 @@ from roofwidget.export.pictures import png
 from roofwidget.export.slides import Slide, slides_page
 from roofwidget.model import RooflineModel
 from roofwidget.state.lesson import ALWAYS_RESTORED, Script, ScriptStep, script_of
-from roofwidget.state.rates import QUANTITIES
+from roofwidget.state.what_if import QUANTITIES
 from roofwidget.support import markdown
 from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
 from roofwidget.support.text_tables import escaped

@@ -17,7 +17,7 @@ import roofwidget as rw
 from roofwidget.chips.figures import is_off_chip
 from roofwidget.kernels.columns import sum_of_known
 from roofwidget.kernels.filters import share_of_time
-from roofwidget.state.rates import common_precision
+from roofwidget.state.what_if import common_precision
 from roofwidget.units import (
     format_change,
     format_factor,

@@ -28,7 +28,7 @@ class AtMostEight(rw.RooflineWidget):
         rates = proposal["value"].get("example", {}).get("bandwidth", {})
         if rates.get("HBM", 0) > 8e12:
             raise TraitError("what_if: at most 8 TB/s")
-        return self._check_what_if(proposal)
+        return proposal["value"]
 
 chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
 w = AtMostEight([chip], [("on the roof", 1e12, 1e11, 0.1), ("under it", 1e14, 1e11, 3)])

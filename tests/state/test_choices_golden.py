@@ -14,8 +14,8 @@ import roofwidget as rw
 from roofwidget.analysis import projection, snapshot
 from roofwidget.analysis.result import ABOVE_ROOF_FROM
 from roofwidget.kernels.columns import TIE_TOLERANCE
-from roofwidget.state.choices import check_ceilings, known_ceilings
-from roofwidget.state.rates import common_precision, with_rates
+from roofwidget.state.rates import check_ceilings, known_ceilings
+from roofwidget.state.what_if import common_precision, with_rates
 from roofwidget.workloads import Op, Tensor
 from roofwidget.workloads.graph import Graph
 

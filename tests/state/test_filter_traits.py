@@ -12,7 +12,7 @@ import pytest
 from traitlets import TraitError
 
 from roofwidget import Chip, Kernels, RooflineModel, chain
-from roofwidget.state.filter_traits import TABLE_COLUMNS, TABLE_COLUMNS_BY
+from roofwidget.state.filters import TABLE_COLUMNS, TABLE_COLUMNS_BY
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
 FAST: Final = Chip("Fast", {"bf16": 1e20, "fp64": 1e20}, {"DRAM": 1e12})

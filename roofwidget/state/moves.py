@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from traitlets import TraitError
 
 from roofwidget import units
 from roofwidget.analysis.bound_lenient import bound_lenient
@@ -16,7 +15,8 @@ from roofwidget.analysis.what_if_arithmetic import least_time
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import is_whole
 from roofwidget.kernels.table import Kernels
-from roofwidget.state.rates import one_level
+from roofwidget.state.field import Refused
+from roofwidget.state.what_if import one_level
 from roofwidget.support.did_you_mean import listed, nearest
 
 KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
@@ -74,16 +74,16 @@ def _is_row(row: object, factors: object) -> bool:
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
-    """Return `row` if a table of `rows` rows has this row. Otherwise raise a `TraitError` that begins with `trait`."""
+    """Return `row` if a table of `rows` rows has this row. Otherwise raise a `Refused` that begins with `trait`."""
     if not 0 <= row < rows:
-        raise TraitError(f"{trait}: {row} is not a row of kernels, which has {rows}")
+        raise Refused(f"{trait}: {row} is not a row of kernels, which has {rows}")
     return row
 
 
 def row_called(kernel: object, kernels: Kernels) -> int:
     """Return the row number of a kernel. `kernel` is its row number or its name.
 
-    Raises `TraitError` if there is no such kernel, or if several kernels have this name.
+    Raises `Refused` if there is no such kernel, or if several kernels have this name.
     """
     if is_whole(kernel):
         return check_row(int(kernel), len(kernels), "move")
@@ -96,7 +96,7 @@ def row_called(kernel: object, kernels: Kernels) -> int:
         known = [str(name) for name in kernels.names]
         close = nearest(str(kernel), known) or known[:3]
         msg = f"move: no kernel is called {kernel!r:.60}; nearest: {listed(close)}"
-    raise TraitError(msg)
+    raise Refused(msg)
 
 
 def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callable[[Kernels], Bound]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from traitlets import TraitError
-
 from roofwidget.chips import Chip
 from roofwidget.kernels.filters import RESOURCES
+from roofwidget.state.field import Refused
 from roofwidget.support.did_you_mean import listed, nearest
 
 TABLE_COLUMNS: Final = (
@@ -35,12 +34,12 @@ def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
 
 
 def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names in the spelling of `known`, without duplicates. Raise `TraitError` for an unknown name."""
+    """Return the names in the spelling of `known`, without duplicates. Raise `Refused` for an unknown name."""
     found: dict[str, None] = {}
     for name in names:
         if name.casefold() not in known:
             near = nearest(name, known.values()) or known.values()
-            raise TraitError(f"bounds: '{name[:60]}' binds no kernel on any of the chips; nearest: {listed(near)}")
+            raise Refused(f"bounds: '{name[:60]}' binds no kernel on any of the chips; nearest: {listed(near)}")
         found[known[name.casefold()]] = None
     return tuple(found)
 
@@ -65,7 +64,7 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
 
     Raises
     ------
-    TraitError
+    Refused
         If the key is no column of the table and is not in `extra`, the extra columns of the kernels.
     """
     first, _, name = key.partition(":")
@@ -76,7 +75,7 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
     options = [*TABLE_COLUMNS, *extra]
     near = nearest(key, options) or options
     forms = " or ".join(f"'{word}:…'" for word in (*TABLE_COLUMNS_BY, "extra"))
-    raise TraitError(f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}")
+    raise Refused(f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}")
 
 
 def colour_column(key: str, extra: Collection[str]) -> str:
@@ -84,13 +83,13 @@ def colour_column(key: str, extra: Collection[str]) -> str:
 
     Raises
     ------
-    TraitError
+    Refused
         If the key is not in `COLOUR_COLUMNS` or in `extra`, the extra columns of the kernels.
     """
     if key in COLOUR_COLUMNS or key in extra:
         return key
     options = [*COLOUR_COLUMNS, *extra]
-    raise TraitError(f"colour_by: there is no column '{key[:60]}'; nearest: {listed(nearest(key, options) or options)}")
+    raise Refused(f"colour_by: there is no column '{key[:60]}'; nearest: {listed(nearest(key, options) or options)}")
 
 
 def sort_key(key: str, extra: Collection[str]) -> str:
@@ -98,7 +97,7 @@ def sort_key(key: str, extra: Collection[str]) -> str:
 
     The key '' means that the table is not sorted.
 
-    Raises `TraitError` for a column that `column_key` does not accept.
+    Raises `Refused` for a column that `column_key` does not accept.
     """
     return key and "-" * key.startswith("-") + column_key(key.removeprefix("-"), extra, "sort_by")
 
@@ -107,7 +106,7 @@ def has_column(key: str, extra: Collection[str]) -> bool:
     """Return whether `column_key` accepts the key of a column."""
     try:
         column_key(key, extra, "columns")
-    except TraitError:
+    except Refused:
         return False
     return True
 

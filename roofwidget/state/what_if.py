@@ -1,0 +1,184 @@
+"""Computes rates: peaks and bandwidths from the data sheet, and the what-if rates that replace these figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from roofwidget import units
+from roofwidget.chips import FLOP_CLASSES, Chip
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.arguments import text_argument
+from roofwidget.support.did_you_mean import choose_from
+from roofwidget.support.precisions import precision_key
+
+Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
+WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Rates that replace the data sheet's: by chip id, quantity, and precision or memory level."""
+
+QUANTITIES: Final[tuple[Quantity, ...]] = ("peak_flops", "bandwidth")
+PEAKS: Final = ("printed", "achievable")
+_UNITS: Final[Mapping[str, str]] = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s"})
+
+
+def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
+    """Return a rate as a float. The unit is FLOP/s for ``"peak_flops"`` and bytes/s for ``"bandwidth"``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the value is not a rate that hardware can have. The message begins with `what`.
+    """
+    return units.figure(value, _UNITS[quantity], what)
+
+
+def read_only_what_if(given: Any) -> WhatIf:
+    """Return what-if rates as read-only mappings of floats, without empty mappings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the value is not a nested mapping, if a quantity is unknown, or if no hardware can have a rate.
+    """
+    chips: dict[str, Mapping[str, Mapping[str, float]]] = {}
+    for chip, quantities in _mapping(given).items():
+        changes: dict[str, Mapping[str, float]] = {}
+        for quantity, values in _mapping(quantities).items():
+            if quantity not in _UNITS:
+                raise ValueError(f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'")
+            rates = {
+                precision_key(str(key)) if quantity == "peak_flops" else str(key): parsed_rate(
+                    value, quantity, f"what_if['{chip}']['{quantity}']['{key}']"
+                )
+                for key, value in _mapping(values).items()
+            }
+            if rates:
+                changes[quantity] = MappingProxyType(rates)
+        if changes:
+            chips[str(chip)] = MappingProxyType(changes)
+    return MappingProxyType(chips)
+
+
+def _mapping(part: Any) -> Mapping[Any, Any]:
+    if not isinstance(part, Mapping):
+        shape = "{'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
+        raise TypeError(f"expected a mapping from chip id to {shape}, got {part!r:.60}")
+    return part
+
+
+def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
+    """Return only the what-if rates that replace a figure in the data sheet of one of these chips."""
+    kept: dict[str, dict[str, dict[str, float]]] = {}
+    for chip in chips:
+        bandwidths = {name for name, memory in chip.memories.items() if memory.bandwidth is not None}
+        known = {"peak_flops": set(chip.peak_flops), "bandwidth": bandwidths}
+        kept[chip.id] = {
+            quantity: {key: rate for key, rate in rates.items() if key in known[quantity]}
+            for quantity, rates in what_if.get(chip.id, {}).items()
+        }
+    return read_only_what_if(kept)
+
+
+def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str], float]) -> WhatIf:
+    """Return the what-if rates of all chips, with `rates` as new what-if rates of one chip.
+
+    A key of `rates` is a pair, such as ``("peak_flops", "bf16")`` or ``("bandwidth", "HBM")``. If a rate is equal to
+    the rate in the data sheet, the rate is left out.
+
+    Raises
+    ------
+    MissingFigureError
+        If the data sheet of the chip has no such figure.
+    """
+    changed: dict[str, dict[str, float]] = {
+        quantity: dict(values) for quantity, values in what_if.get(chip.id, {}).items()
+    }
+    for (quantity, key), rate in rates.items():
+        sheet = _sheet_rate(chip, quantity, key)
+        values = changed.setdefault(quantity, {})
+        values[key] = rate
+        if rate == sheet:
+            del values[key]
+    return read_only_what_if({**what_if, chip.id: changed})
+
+
+def with_peaks(what_if: WhatIf, chips: Sequence[Chip], peaks: str) -> WhatIf:
+    """Return the what-if rates with the measured rates of all chips (``achievable``), or without them (``printed``).
+
+    Other what-if rates stay. A measured bandwidth of a level without a published one is left out: what-if rates replace
+    figures of the data sheet.
+
+    Raises
+    ------
+    ValueError
+        If `peaks` is neither ``achievable`` nor ``printed``.
+    """
+    if peaks not in PEAKS:
+        raise ValueError(f"peaks: unknown {peaks!r}{choose_from(peaks, PEAKS)}")
+    for chip in chips:
+        rates = achievable_rates(chip)
+        wanted = {key: _sheet_rate(chip, *key) for key in rates} if peaks == "printed" else rates
+        what_if = with_rates(what_if, chip, wanted)
+    return what_if
+
+
+def achievable_rates(chip: Chip) -> dict[tuple[Quantity, str], float]:
+    """Return the measured rates of a chip that can replace figures of its data sheet."""
+    measured = chip.measured_rates
+    peaks: dict[tuple[Quantity, str], float] = {
+        ("peak_flops", key): one.rate for key in chip.peak_flops if (one := measured.get(f"peak_flops.{key}"))
+    }
+    return peaks | {
+        ("bandwidth", key): one.rate
+        for key, memory in chip.memories.items()
+        if memory.bandwidth is not None and (one := measured.get(f"memories.{key}.bandwidth"))
+    }
+
+
+def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:
+    """Return the what-if rate of a chip. If there is none, return the rate in the data sheet.
+
+    `key` is a precision for ``"peak_flops"`` and a memory level for ``"bandwidth"``.
+
+    Raises
+    ------
+    MissingFigureError
+        If the data sheet has no such figure.
+    """
+    sheet = _sheet_rate(chip, quantity, key)
+    return float(what_if.get(chip.id, {}).get(quantity, {}).get(key, sheet))
+
+
+def _sheet_rate(chip: Chip, quantity: Quantity, key: str) -> float:
+    return chip.peak(key) if quantity == "peak_flops" else chip.bandwidth(key)
+
+
+def common_precision(kernels: Kernels) -> str:
+    """Return the precision that all kernels with FLOPs have in common.
+
+    Return an empty text if the kernels have different precisions, or if no kernel has FLOPs.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> own = ["fp8", "fp8", "fp32"]
+    >>> common_precision(rw.Kernels(["a", "b", "copy"], [8, 8, 0], [1, 1, 1], precision=own))
+    'fp8'
+    """
+    own = kernels.codes("precision")
+    found: set[str] = set()
+    for key, flops in kernels.flops_by_precision.items():
+        works = flops > 0
+        if key and key not in FLOP_CLASSES:
+            found |= {key} if works.any() else set()
+        else:
+            found |= {own.values[code] or "" for code in np.flatnonzero(np.bincount(own.codes[works]))}
+    return found.pop() if len(found) == 1 else ""
+
+
+def one_level(memory: str) -> str:
+    """Return `memory`, the selected memory level. If it is 'all', return 'main', because a slider changes one level."""
+    return "main" if text_argument(memory, "memory").casefold() == "all" else memory
