@@ -1,7 +1,7 @@
 """`Faced`: an object of traitlets whose traits show the state of a chart.
 
-A trait is read from the state, and setting it makes another state by `roofwidget.state.state.change`. Then the pages are
-told, in one message, and the observers. So nothing that an observer does can leave the traits in contradiction, and
+A trait is read from the state, and setting it makes another state by `roofwidget.state.state.change`. Then the pages
+are told, in one message, and the observers. So nothing that an observer does can leave the traits in contradiction, and
 `unobserve_all` removes only what a user has added.
 """
 
@@ -13,7 +13,17 @@ from itertools import chain
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
-from traitlets import Bunch, DefaultHandler, HasTraits, TraitError, TraitType, ValidateHandler
+from traitlets import (
+    All,
+    Bunch,
+    DefaultHandler,
+    HasTraits,
+    TraitError,
+    TraitType,
+    ValidateHandler,
+    directional_link,
+    link,
+)
 
 from roofwidget.state.cell import Cell, Hold, Make
 from roofwidget.state.field import Field, Refused, WrongFormError
@@ -21,6 +31,9 @@ from roofwidget.state.state import EMPTY, TRAITS, State, change, differing, stor
 
 # A validator that changes the model whenever it is asked would never end.
 _MAX_TRIES: Final = 1000
+
+
+_READ_ONLY: Final = "{} is read-only: set or link peak_flops and bandwidth, or call set_what_if and reset"
 
 
 class UnfitError(TraitError):
@@ -39,22 +52,20 @@ class Face(TraitType[Any, Any]):
             if field.owner != "python":
                 # ipywidgets would send a value back before it is checked. The widget answers with the checked value.
                 self.tag(echo_update=False)
-        if field.to_wire is not None:
-            self.tag(to_json=lambda _, model: wire_value(model._state, field.name))
+        if field.to_wire is not None or field.wire_of is not None:
+            self.tag(to_json=lambda _, model: wire_value(model._state, field.name))  # noqa: SLF001 - its owner
 
     def get(self, obj: Any, cls: Any = None) -> Any:  # noqa: ARG002 - as traitlets calls it
         """Return what the trait shows."""
-        return getattr(obj._state, self.shows)
+        return getattr(obj._state, self.shows)  # noqa: SLF001 - its owner
 
     def set(self, obj: Any, value: Any) -> None:
         """Change the state of the owner."""
-        obj._apply(lambda _: {self.name: value})
+        obj._apply(lambda _: {self.name: value})  # noqa: SLF001 - its owner
 
     def __set__(self, obj: Any, value: Any) -> None:
         if self.read_only:
-            raise TraitError(
-                f"{self.name} is read-only: set or link peak_flops and bandwidth, or call set_what_if and reset"
-            )
+            raise TraitError(_READ_ONLY.format(self.name))
         self.set(obj, value)
 
 
@@ -102,7 +113,7 @@ class Faced(_Traits):
             raise TypeError(f"{cls.__name__} declares {', '.join(again)} again; use @default for another default")
         found = dict(cls._validators)
         for key, method in own.items():
-            for name in method.trait_names if isinstance(method, ValidateHandler) else ():
+            for name in map(str, method.trait_names) if isinstance(method, ValidateHandler) else ():
                 found[name] = tuple(dict.fromkeys((*found.get(name, ()), key)))
         cls._validators = found
         cls._defaults |= {one.trait_name for one in own.values() if isinstance(one, DefaultHandler)} & TRAITS.keys()
@@ -113,7 +124,7 @@ class Faced(_Traits):
         super().setup_instance(*args, **options)
 
     def _begin(self, makes: Iterable[Make], others: Mapping[str, Any]) -> None:
-        """Make the first state, tell nobody, construct the rest of the object, and then tell observers of subclasses."""
+        """Make the first state and the rest of the object. Then tell the observers of subclasses."""
         names: list[str] = []
         for make in makes:
             names += self._swapped(make)
@@ -132,6 +143,16 @@ class Faced(_Traits):
 
     def __setstate__(self, found: dict[str, Any]) -> None:
         super().__setstate__({**found, "_cell": Cell(found["_cell"])})
+
+    def observe(self, handler: Callable[..., Any], names: Any = All, type: Any = "change") -> None:  # noqa: A002
+        """Have a function called when traits change, as in traitlets. A link that would set `what_if` is refused."""
+        end = getattr(handler, "__self__", None)
+        if isinstance(end, (link, directional_link)):
+            ends = [end.target, end.source] if isinstance(end, link) else [end.target]
+            for model, name in ends:
+                if isinstance(model, Faced) and name in TRAITS and TRAITS[name].is_read_only:
+                    raise TraitError(_READ_ONLY.format(name))
+        super().observe(handler, names, type)
 
     def trait_has_value(self, name: str) -> bool:
         """Return whether a trait has a value. Those of the state always have one."""
@@ -153,16 +174,19 @@ class Faced(_Traits):
         if hold is None:
             self._tell(self._swapped(make), unsent)
             return
-        for waiting in (hold.waiting, {}) if hold.waiting and waits else ({},):
-            try:
-                hold.names.update(self._swapped(lambda state, waiting=waiting: {**waiting, **make(state)}))
-            except UnfitError:
-                if not waits:
-                    raise
-            else:
-                hold.waiting = {} if waiting else hold.waiting
+        waiting = hold.waiting
+        if not waits:
+            hold.names.update(self._swapped(make))
+            return
+        if waiting:
+            with suppress(UnfitError):
+                hold.names.update(self._swapped(lambda state: {**waiting, **make(state)}))
+                hold.waiting = {}
                 return
-        hold.waiting = {**hold.waiting, **make(self._cell.state)}
+        try:
+            hold.names.update(self._swapped(make))
+        except UnfitError:
+            hold.waiting = {**waiting, **make(self._cell.state)}
 
     def _swapped(self, make: Make) -> list[str]:
         """Put the changed state in place, and return the names of what changed. No one is told."""
@@ -192,11 +216,11 @@ class Faced(_Traits):
                         after = change(before, make(before))
         return after, make
 
-    def hold_trait_notifications(self) -> AbstractContextManager[None]:
+    def hold_trait_notifications(self) -> AbstractContextManager[None]:  # type: ignore[override]
         """Return a context whose changes are one transaction.
 
-        Each assignment takes effect at once. Values that are only valid together wait for each other. Observers are told
-        at the end, once. A `TraitError` takes all changes of the context back.
+        Each assignment takes effect at once. Values that are only valid together wait for each other. Observers are
+        told at the end, once. A `TraitError` takes all changes of the context back.
         """
         return self._holding(super().hold_trait_notifications())
 
@@ -232,7 +256,7 @@ class Faced(_Traits):
                 with suppress(Refused, WrongFormError):
                     state = change(state, make(state))
             values = stored(state)
-            names = self._cell.swap(now, state, lambda _, values=values: values)
+            names = self._cell.swap(now, state, _always(values))
             if names is not None:
                 return names
 
@@ -256,7 +280,7 @@ class Faced(_Traits):
             raise errors[0]
 
     def notify_change(self, change: Bunch) -> None:
-        """Notify the observers of a change. Changes of other traits than those of the state wait for the end of a hold."""
+        """Notify the observers of a change. In a hold, changes of traits that are not in the state wait for its end."""
         hold = self._cell.hold()
         if hold is not None and change["name"] not in TRAITS:
             hold.foreign.append(change)
@@ -267,6 +291,10 @@ class Faced(_Traits):
 
     def _to_pages(self, names: list[str]) -> None:
         """Tell the pages which traits have changed. A model has no pages."""
+
+
+def _always(values: Mapping[str, Any]) -> Make:
+    return lambda _: values
 
 
 def _with(make: Make, name: str, value: Any) -> Make:

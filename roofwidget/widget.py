@@ -140,8 +140,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if kernels is not None and len(kernels) > self._max_kernels:
             raise TraitError(
                 f"{type(self).__name__}.{proposal['trait'].name}: {len(kernels):,} kernels; a widget shows at most "
-                f"{self._max_kernels:,}: join the launches of each name with kernels.groupby(), or keep the longest with "
-                "kernels.top(1000, by='self_time')"
+                f"{self._max_kernels:,}: join the launches of each name with kernels.groupby(), or keep the longest "
+                "with kernels.top(1000, by='self_time')"
             )
         return kernels
 
@@ -187,14 +187,19 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         except TraitError:
             names = [*values, *changes]
             graph = [name for name in names if name in _OF_GRAPH]
-            refusals = []
-            for part in (graph, *([name] for name in names if name not in graph)):
-                try:
-                    self._apply_sent(*({n: one[n] for n in part if n in one} for one in (values, changes)))
-                except TraitError as error:
-                    refusals.append(error)
+            parts = (graph, *([name] for name in names if name not in graph))
+            sent = (({n: one[n] for n in part if n in one} for one in (values, changes)) for part in parts)
+            refusals = [refusal for part in sent if (refusal := self._refusal(*part)) is not None]
             if refusals:
                 raise refusals[0] from None
+
+    def _refusal(self, values: Mapping[str, Any], changes: Mapping[str, Any]) -> TraitError | None:
+        """Apply a part of a message. Return the error if it is refused."""
+        try:
+            self._apply_sent(values, changes)
+        except TraitError as error:
+            return error
+        return None
 
     def _answer(self, names: Iterable[str]) -> None:
         """Send the values of the named shared traits to all pages, with the number of the handled message."""

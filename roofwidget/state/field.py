@@ -18,6 +18,7 @@ V = TypeVar("V")
 
 Owner: TypeAlias = Literal["python", "browser", "shared"]
 """Who may change a trait: Python alone, the front end alone, or both."""
+Undo: TypeAlias = Literal["alone", "with graph"]
 OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
     "python": "Owned by Python.",
     "browser": "Owned by the browser.",
@@ -75,7 +76,9 @@ class Field(Generic[V]):
     sync
         Whether pages get the value. They do not need what follows from others.
     to_wire
-        A function of the state that returns the value as JSON holds it, if it is not as it is stored.
+        Returns the value as JSON holds it, if JSON cannot hold it as it is stored.
+    wire_of
+        The same, from the state: for a value whose form depends on others.
     from_wire
         The inverse, where `form` does not take what pages send.
     shows
@@ -85,7 +88,11 @@ class Field(Generic[V]):
     is_read_only
         Whether only methods of the model set it.
     in_session
-        Whether a session has it among its traits, by default if pages get it. Large values have parts of their own there.
+        Whether a session has it among its traits, by default if pages get it. Large values are parts of their own.
+    undo
+        Whether a page can undo a change: "alone", or "with graph" together with the others of the graph.
+    page_type
+        The TypeScript type of the value in the page, if `form` does not tell it.
     """
 
     name: str
@@ -104,12 +111,15 @@ class Field(Generic[V]):
         sources: tuple[str, ...] = (),
         read: Callable[[State], V] | None = None,
         sync: bool = True,
-        to_wire: Callable[[State], Any] | None = None,
+        to_wire: Callable[[V], Any] | None = None,
+        wire_of: Callable[[State], Any] | None = None,
         from_wire: Callable[[Any], Any] | None = None,
         shows: str = "",
         is_same: Callable[[Any, Any], bool] = operator.eq,
         is_read_only: bool = False,
         in_session: bool | None = None,
+        undo: Undo | None = None,
+        page_type: str = "",
     ) -> None:
         self.owner = owner
         self.form = form
@@ -123,10 +133,13 @@ class Field(Generic[V]):
         self.read = read
         self.sync = sync and owner is not None
         self.to_wire = to_wire
+        self.wire_of = wire_of
         self.from_wire = from_wire
         self.shows = shows
         self.is_same = is_same
         self.is_read_only = is_read_only
+        self.undo = undo
+        self.page_type = page_type
         self.in_session = self.sync if in_session is None else in_session
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -172,9 +185,7 @@ class Derived(Generic[V]):
 
 
 def computed(state: Any, name: str, make: Any) -> Any:
-    """Return `make(state)`, and keep it if nothing of the state can change any more."""
-    if state.is_draft:
-        return make(state)
+    """Return `make(state)`, and keep it until one of its sources changes."""
     if name not in state.known:
         state.known[name] = make(state)
     return state.known[name]
@@ -184,4 +195,11 @@ def put(state: State, name: str, value: Any) -> None:
     """Store a value in the state so far. An equal value keeps the old object, so `is` tells what has changed."""
     known = vars(state)[name]
     if value is not known and value != known:
-        vars(state)[name] = value
+        replace(state, name, value)
+
+
+def replace(state: State, name: str, value: Any) -> None:
+    """Store a value in the state so far, and forget what was computed from the old one."""
+    vars(state)[name] = value
+    for derived in state.dependants[name]:
+        state.known.pop(derived, None)

@@ -297,7 +297,8 @@ class Lesson:
         "python",
         optional(script_of),
         help="The steps of a story, which `Story` makes; None without one.",
-        to_wire=lambda s: wire.story_to_wire(None if s.story is None else s.story.to_record()),
+        to_wire=lambda story: wire.story_to_wire(None if story is None else story.to_record()),
+        page_type="Story | null",
     )
     step = Field(
         "shared",
@@ -307,13 +308,15 @@ class Lesson:
         fit=_fit_step,
         follow=_follow_step,
         also=("story",),
+        undo="alone",
     )
     answers = Field(
         "shared",
         attempts_by_key,
         MappingProxyType({}),
         help="All answers of the learner by the key of their question, the latest last; see `answer`.",
-        to_wire=lambda s: {key: list(attempts) for key, attempts in s.answers.items()},
+        to_wire=lambda given: {key: list(attempts) for key, attempts in given.items()},
+        page_type="Readonly<Record<string, readonly Attempt[]>>",
     )
     locks = Field(
         "python",
@@ -327,8 +330,10 @@ class Lesson:
         "python",
         rate_ranges,
         MappingProxyType({}),
-        help="The lowest and the highest rate that sliders and roof reach, such as {'bandwidth': ('1 TB/s', '4 TB/s')}.",
-        to_wire=lambda s: {name: list(rates) for name, rates in s.ranges.items()},
+        help="The lowest and the highest rate that sliders and roof reach, such as "
+        "{'bandwidth': ('1 TB/s', '4 TB/s')}.",
+        to_wire=lambda given: {name: list(rates) for name, rates in given.items()},
+        page_type="RatesByQuantity",
     )
     snap = Field(
         "python",
@@ -337,7 +342,8 @@ class Lesson:
         help="The only rates that sliders and roof stop at, such as {'bandwidth': ['1 TB/s', '2 TB/s']}.",
         follow=_check_stops,
         also=("ranges",),
-        to_wire=lambda s: {name: list(rates) for name, rates in s.snap.items()},
+        to_wire=lambda given: {name: list(rates) for name, rates in given.items()},
+        page_type="RatesByQuantity",
     )
     terms = Field(
         "python",
@@ -345,5 +351,6 @@ class Lesson:
         MappingProxyType({}),
         help="The page's words: 'arithmetic' or 'operational' for 'intensity'; 'ridge point', 'knee' or 'machine "
         "balance' for 'ridge'.",
-        to_wire=lambda s: dict(s.terms),
+        to_wire=dict,
+        page_type="Terms",
     )

@@ -190,7 +190,7 @@ def with_rate(s: State, quantity: Quantity, rate: float) -> WhatIf:
 
 
 def all_chips(s: State) -> tuple[Chip, ...]:
-    """The chips of `chips`, followed by those of `added_chips` that are not among them."""
+    """Return the chips of `chips`, followed by those of `added_chips` that are not among them."""
     ids = {chip.id for chip in s.chips}
     return (*s.chips, *(catalogue_chip(name) for name in s.added_chips if name not in ids))
 
@@ -250,6 +250,10 @@ def _check_communication(s: State, _old: State, named: Mapping[str, Any]) -> Non
         )
 
 
+def _chips_to_wire(s: State) -> list[dict[str, Any]]:
+    return wire.chips_to_wire(s.chips, added=s.all_chips[len(s.chips) :])
+
+
 _OF_RATES: Final = (
     *("chips", "added_chips", "focus_chip", "precision", "memory"),
     *("kernels", "partition", "dims"),  # the precision in which all kernels compute
@@ -266,8 +270,9 @@ class Rates:
         help="The chips that can be shown.",
         follow=_after_chips,
         also=("added_chips",),
-        to_wire=lambda s: wire.chips_to_wire(s.chips, added=s.all_chips[len(s.chips) :]),
+        wire_of=_chips_to_wire,
         in_session=False,
+        page_type="readonly Chip[]",
     )
     added_chips = Field(
         "shared",
@@ -275,6 +280,7 @@ class Rates:
         (),
         help="Ids of further chips of the catalogue, which a person has added to `chips`.",
         follow=_after_chips,
+        undo="alone",
     )
     shown = Field(
         "shared",
@@ -283,6 +289,7 @@ class Rates:
         help="Ids of the chips that are shown, in the order of `chips`.",
         fit=_fit_shown,
         follow=_after_shown,
+        undo="alone",
     )
     focus_chip = Field(
         "shared",
@@ -291,6 +298,7 @@ class Rates:
         help="Id of the chip whose rates the sliders change and whose gaps the arrows show.",
         fit=_fit_focus,
         follow=_after_focus,
+        undo="alone",
     )
     precision = Field(
         "shared",
@@ -299,6 +307,7 @@ class Rates:
         help="A precision's name, or 'auto': the precision in which all kernels compute, where they agree and the "
         "chip has it, else the chip's default.",
         fit=lambda s, given: check_precision(given, s.all_chips),
+        undo="alone",
     )
     memory = Field(
         "shared",
@@ -307,6 +316,7 @@ class Rates:
         help="A memory level's name, 'main' for each chip's off-chip memory, or 'all': every level counts, and "
         "each level that binds a kernel has a roof beside the main memory's (`all_levels` draws the others too).",
         fit=lambda s, given: check_memory(given, s.all_chips),
+        undo="alone",
     )
     what_if = Field(
         "shared",
@@ -314,9 +324,11 @@ class Rates:
         MappingProxyType({}),
         help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders.",
         fit=lambda s, given: with_known_figures(given, s.all_chips),
-        to_wire=lambda s: wire.what_if_to_wire(s.what_if),
+        to_wire=wire.what_if_to_wire,
         is_read_only=True,
         in_session=False,
+        undo="alone",
+        page_type="WhatIf",
     )
     peak_flops = Field(
         "shared",
@@ -346,6 +358,7 @@ class Rates:
         (),
         help="Shares of exposed communication, such as 0.2 for 20 %; what each leaves of the focus roof is drawn "
         "as a dashed roof. They change no number; `exposed_comm` does.",
+        undo="alone",
     )
     ceilings = Field(
         "shared",
@@ -353,9 +366,14 @@ class Rates:
         help="Ceilings of the focus chip that are drawn: precisions, or names such as 'no FMA' and 'STREAM DRAM'; "
         "None for the chip's own.",
         fit=_fit_ceilings,
+        undo="alone",
     )
     all_levels = Field(
-        "shared", flag, False, help="With memory 'all', whether levels that bind no kernel have a roof too."
+        "shared",
+        flag,
+        default=False,
+        help="With memory 'all', whether levels that bind no kernel have a roof too.",
+        undo="alone",
     )
     launch_overhead = Field("python", seconds, 0.0, help="Minimum time of one launch, in seconds.")
     exposed_comm = Field(

@@ -74,7 +74,7 @@ def check_is_unknown(work: TypedWork, kernels: Kernels) -> None:
 
 
 def shown_kernels(s: State) -> Kernels:
-    """The kernels that the chart shows, see `RooflineModel.shown_kernels`."""
+    """Return the kernels that the chart shows, see `RooflineModel.shown_kernels`."""
     return with_typed_work(s.plotted, s.typed_work) if s.typed_work else s.plotted
 
 
@@ -110,8 +110,10 @@ class Rows:
         "by row. `kernels` stays as it was given; `shown_kernels` has the typed numbers times the launches, and so "
         "has all that is computed from it. They are dropped with other kernels.",
         fit=_fit_typed_work,
-        to_wire=lambda s: wire.by_row_to_wire(s.typed_work),
+        to_wire=wire.by_row_to_wire,
         from_wire=wire.by_row_from_wire,
+        undo="alone",
+        page_type="TypedWork",
     )
     selected = Field(
         "shared",
@@ -143,15 +145,19 @@ class Rows:
         "show the data, and so does all of Python but `moved_kernels`. They are dropped with other kernels, "
         "another graph or another partition.",
         fit=_fit_moves,
-        to_wire=lambda s: wire.by_row_to_wire(s.moves),
+        to_wire=wire.by_row_to_wire,
         from_wire=wire.by_row_from_wire,
+        undo="alone",
+        page_type="Moves",
     )
     snapshots = Field(
         "shared",
         snapshots_of,
         (),
         help="Roofs with the positions of their kernels, oldest first; `freeze` adds one.",
-        to_wire=lambda s: wire.snapshots_to_wire(s.snapshots),
+        to_wire=wire.snapshots_to_wire,
         from_wire=wire.snapshots_from_wire,
         in_session=False,
+        undo="alone",
+        page_type="readonly Snapshot[]",
     )

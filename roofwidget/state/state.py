@@ -5,12 +5,12 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.state import rates, rows, workload
-from roofwidget.state.field import Derived, Field, Refused, WrongFormError, put
+from roofwidget.state.field import Derived, Field, Refused, WrongFormError, put, replace
 from roofwidget.state.lesson import Lesson
 from roofwidget.state.rates import Rates
 from roofwidget.state.rows import Rows
@@ -43,7 +43,9 @@ class State(Lesson, Workload, Rates, Rows, View):
 
     __slots__ = ("known",)
     # The fields are in `__dict__`. What was computed from them is apart, in `known`.
-    is_draft = False
+    if TYPE_CHECKING:
+        known: dict[str, Any]
+        dependants: Mapping[str, tuple[str, ...]]
 
     counted_graph: Derived[Graph | None] = Derived(workload.counted_graph, "graphs", "phase", "convention", "dtype")
     plotted: Derived[Kernels] = Derived(workload.plotted, *_OF_KERNELS)
@@ -66,8 +68,8 @@ class State(Lesson, Workload, Rates, Rows, View):
 
 
 _SOURCES: Final = {
-    **{name: frozenset(one.sources) for name, one in vars(State).items() if isinstance(one, Derived)},
-    **{name: frozenset((field.of, *field.sources)) for name, field in FIELDS.items() if field.of},
+    **{name: one.sources for name, one in vars(State).items() if isinstance(one, Derived)},
+    **{name: (field.of, *field.sources) for name, field in FIELDS.items() if field.of},
 }
 
 
@@ -76,7 +78,10 @@ class _Draft(State):
 
     __slots__ = ()
 
-    is_draft = True
+    dependants: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {name: tuple(one for one, sources in _SOURCES.items() if name in sources) for name in _STORED}
+    )
+    """What is computed from each field."""
 
 
 def stored(state: State) -> dict[str, Any]:
@@ -119,13 +124,13 @@ def change(state: State, named: Mapping[str, Any]) -> State:
         If there is no such field.
     """
     old = vars(state)
-    draft = _made(_Draft, old)
+    draft = _made(_Draft, old, dict(state.known))
     values = vars(draft)
     given = {name: _formed(name, value, state) for name, value in named.items()}
     further: Mapping[str, Any] = {}
     due = sorted({*_FOLLOWING, *map(_PLACES.__getitem__, given)})
-    for place in due:
-        name, field = _ORDER[place]
+    while due:
+        name, field = _ORDER[due.pop(0)]
         try:
             is_named = name in given or name in further
             if name in given:
@@ -135,20 +140,16 @@ def change(state: State, named: Mapping[str, Any]) -> State:
             if field.follow is not None and (is_named or _has_changed(values, old, _TRIGGERS[name])):
                 more = field.follow(draft, state, given)
                 if more:
+                    # The step of a story is one of the first fields: what it sets comes later.
                     further = _allowed(more, draft.step)
-                    # They come later: the step of a story is one of the first fields.
-                    due.extend(sorted({*map(_PLACES.__getitem__, more)} - {*due}))
-                    due[due.index(place) + 1 :] = sorted(due[due.index(place) + 1 :])
+                    due = sorted({*due, *map(_PLACES.__getitem__, more)})
         except (Refused, WrongFormError) as error:
             if name in further and name not in given:
                 raise Refused(f"step {draft.step}: {error}; the model has changed, so make the story again") from None
             raise
-    news = {name: value for name, value in values.items() if value is not old[name]}
-    if not news:
+    if all(value is old[name] for name, value in values.items()):
         return state
-    known = state.known
-    kept = {name: known[name] for name in [*known] if _SOURCES[name].isdisjoint(news)}
-    return _made(State, values, kept)
+    return _made(State, values, draft.known)
 
 
 def _has_changed(values: Mapping[str, Any], old: Mapping[str, Any], names: tuple[str, ...]) -> bool:
@@ -189,11 +190,11 @@ def _set(draft: State, field: Field[Any], value: Any) -> None:
     if field.of:
         put(draft, field.of, value)
     elif not field.is_same(vars(draft)[field.name], value):
-        vars(draft)[field.name] = value
+        replace(draft, field.name, value)
 
 
 def _allowed(values: Mapping[str, Any], step: int) -> Mapping[str, Any]:
-    """Return what a step sets. Raise `Refused` if it sets what no step may set: whoever edits a session edits its story."""
+    """Return what a step sets. Raise `Refused` for what no step may set: who edits a session can edit its story."""
     for name in values:
         if name not in TRAITS or TRAITS[name].owner != "shared":
             raise Refused(f"step {step} sets '{name}', which no step may set")
@@ -223,5 +224,8 @@ def _differs(one: State, other: State, name: str) -> bool:
 
 def wire_value(state: State, name: str) -> Any:
     """Return the value of a trait as pages get it."""
-    to_wire = TRAITS[name].to_wire
-    return getattr(state, name) if to_wire is None else to_wire(state)
+    field = TRAITS[name]
+    if field.wire_of is not None:
+        return field.wire_of(state)
+    value = getattr(state, name)
+    return value if field.to_wire is None else field.to_wire(value)

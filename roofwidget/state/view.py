@@ -9,7 +9,16 @@ from roofwidget import wire
 from roofwidget.kernels.columns import folded
 from roofwidget.kernels.filters import share_above_zero, whole_from_one
 from roofwidget.state.field import Field, Refused, put
-from roofwidget.state.filters import bounds_after, check_bounds, colour_column, column_key, known_bounds, sort_key
+from roofwidget.state.filters import (
+    COLOUR_COLUMNS,
+    bounds_after,
+    check_bounds,
+    colour_column,
+    column_key,
+    has_column,
+    known_bounds,
+    sort_key,
+)
 from roofwidget.state.forms import flag, language_of, names, one_of, optional, text, whole_of, zoom_limits
 from roofwidget.support.languages import ENGLISH
 
@@ -47,7 +56,7 @@ def _fit_bounds(s: State, given: tuple[str, ...] | None) -> tuple[str, ...] | No
     return None if given is None else check_bounds(given, known_bounds(s.all_chips, s.focus_chip))
 
 
-def _keep_known_bounds(s: State, old: State, named: Mapping[str, Any]) -> None:
+def _keep_known_bounds(s: State, _old: State, named: Mapping[str, Any]) -> None:
     if s.bounds is not None and "bounds" not in named:
         put(s, "bounds", bounds_after(s.bounds, known_bounds(s.all_chips, s.focus_chip)))
 
@@ -55,6 +64,18 @@ def _keep_known_bounds(s: State, old: State, named: Mapping[str, Any]) -> None:
 def _fit_columns(s: State, keys: tuple[str, ...] | None) -> tuple[str, ...] | None:
     extra = s.plotted.extra
     return None if keys is None else tuple(dict.fromkeys(column_key(key, extra, "columns") for key in keys))
+
+
+def _keep_known_columns(s: State, _old: State, _named: Mapping[str, Any]) -> None:
+    """Drop the columns of a file's own that other kernels do not have."""
+    extra = s.plotted.extra
+    if s.sort_by and not has_column(s.sort_by.removeprefix("-"), extra):
+        put(s, "sort_by", "")
+    if s.columns is not None:
+        kept = tuple(key for key in s.columns if has_column(key, extra))
+        put(s, "columns", kept or (None if s.columns else ()))
+    if s.colour_by not in COLOUR_COLUMNS and s.colour_by not in extra:
+        put(s, "colour_by", "category")
 
 
 def _unique(given: Any) -> tuple[str, ...]:
@@ -70,13 +91,13 @@ class View:
         "",
         help="Only kernels whose full name contains each of these words, in any case; '*' in a word stands for any "
         "characters.",
-        to_wire=lambda s: wire.text_to_wire(s.search),
+        to_wire=wire.text_to_wire,
     )
     categories = Field(
         "shared",
         optional(_unique),
         help="Only kernels of these categories, '' for those without; None for all.",
-        to_wire=lambda s: wire.texts_to_wire(s.categories),
+        to_wire=wire.texts_to_wire,
     )
     bounds = Field(
         "shared",
@@ -91,7 +112,7 @@ class View:
         "shared",
         optional(lambda given: tuple(dict.fromkeys(map(folded, names(given))))),
         help="Only kernels of these precisions, '' for unknown; None for all.",
-        to_wire=lambda s: wire.texts_to_wire(s.precisions),
+        to_wire=wire.texts_to_wire,
     )
     time_share = Field(
         "shared",
@@ -106,7 +127,9 @@ class View:
         1000,
         help="At most this many of the kernels that pass all other filters, by self time; None for all.",
     )
-    infeed = Field("shared", flag, True, help="Whether categories that contain 'infeed' or 'outfeed' are shown.")
+    infeed = Field(
+        "shared", flag, default=True, help="Whether categories that contain 'infeed' or 'outfeed' are shown."
+    )
     scope = Field(
         "shared",
         one_of("kernels", "program"),
@@ -119,14 +142,14 @@ class View:
         "",
         help="The table's order: a column's key, with '-' in front for falling; '' for '-headroom'.",
         fit=lambda s, given: sort_key(given, s.plotted.extra),
-        to_wire=lambda s: wire.text_to_wire(s.sort_by),
+        to_wire=wire.text_to_wire,
     )
     columns = Field(
         "shared",
         optional(names),
         help="The table's columns by key; None for the usual ones.",
         fit=_fit_columns,
-        to_wire=lambda s: wire.texts_to_wire(s.columns),
+        to_wire=wire.texts_to_wire,
     )
     colour_by = Field(
         "shared",
@@ -134,11 +157,13 @@ class View:
         "category",
         help="The column that gives the points of measured kernels their colours: 'category', 'precision', 'time', "
         "'self_time', 'count', 'flops' or a column of the kernels' `extra`. Each text has a colour; numbers have a "
-        "scale. 'category' counts if the kernels have no such column.",
+        "scale. Other kernels without such a column have 'category' again.",
         fit=lambda s, given: colour_column(given, s.plotted.extra),
-        to_wire=lambda s: wire.text_to_wire(s.colour_by),
+        follow=_keep_known_columns,
+        also=("kernels", "graphs", "phase", "partition"),
+        to_wire=wire.text_to_wire,
     )
-    title = Field("python", text, "", help="The text above the chart.", to_wire=lambda s: wire.text_to_wire(s.title))
+    title = Field("python", text, "", help="The text above the chart.", to_wire=wire.text_to_wire)
     locale = Field(
         "python",
         language_of,
@@ -153,6 +178,7 @@ class View:
         one_of("roofline", "time"),
         "roofline",
         help="'roofline': rate against intensity; 'time': memory time against compute time, per launch.",
+        undo="alone",
     )
     time_scale = Field(
         "shared",
@@ -161,6 +187,7 @@ class View:
         help="The axes of the time view. Linear axes begin at 0 and have equal scales.",
         follow=_show_whole_plane,
         also=("view",),
+        undo="alone",
     )
     zoom = Field(
         "shared",
@@ -168,6 +195,8 @@ class View:
         help="The part of the plane that is shown, (x_low, x_high, y_low, y_high) in FLOP/B and FLOP/s, in the "
         "time view in seconds; None for the whole plane. Another view starts with None.",
         fit=_fit_zoom,
+        undo="alone",
+        page_type="Zoom | null",
     )
     rate_unit = Field(
         "shared",
@@ -194,6 +223,7 @@ class View:
         "points",
         help="What sets the range of the roofline's axes: 'points', the kernels and the roofs, or 'chip', the "
         "shown chips alone, so that charts of different kernels on the same chips compare. A `zoom` shows a part.",
+        undo="alone",
     )
     open_files = Field(
         "python",
@@ -204,5 +234,5 @@ class View:
         "cell that a person runs (JupyterLab, Notebook, marimo edit), and else 'uploads'. Sessions leave it out.",
         in_session=False,
     )
-    presentation = Field("shared", flag, False, help="Everything 1.6 times as big, for a projector.")
-    rulers = Field("shared", flag, True, help="A line at the pointer shows what each roof allows there.")
+    presentation = Field("shared", flag, default=False, help="Everything 1.6 times as big, for a projector.")
+    rulers = Field("shared", flag, default=True, help="A line at the pointer shows what each roof allows there.")

@@ -147,23 +147,29 @@ _TOLD_OF_TABLES: Final = ("source", "series", "warnings", "read_as", "chip")
 
 
 def graph_of(s: State) -> Graph | None:
-    """The graph of the current phase, or None without graphs."""
+    """Return the graph of the current phase, or None without graphs."""
     return s.graphs.get(s.phase)
 
 
 def counted_graph(s: State) -> Graph | None:
-    """The graph with its FLOPs and bytes counted by `convention` and `dtype`. None without a graph."""
+    """Return the graph with its FLOPs and bytes counted by `convention` and `dtype`. None without a graph."""
     return None if s.graph is None else counted(s.graph, s.convention, s.dtype)
 
 
 def plotted(s: State) -> Kernels:
-    """The kernels of the partition at the sizes `dims`. Without a graph, the given kernels."""
+    """Return the kernels of the partition at the sizes `dims`. Without a graph, the given kernels."""
     return s.kernels if s.partition is None else s.partition.kernels(s.dims)
 
 
 def _unfused(s: State) -> Partition | None:
     graph = s.counted_graph
     return None if graph is None else Partition.unfused(graph)
+
+
+def _regrouped(s: State, partition: Partition | None) -> Partition | None:
+    """Return the same groups of ops, as the graph is counted now."""
+    graph = s.counted_graph
+    return None if partition is None or graph is None else as_partition(partition.indices, graph)
 
 
 def _fit_graph(s: State, given: Graph | None) -> Mapping[str, Graph]:
@@ -202,19 +208,17 @@ def _after_phase(s: State, old: State, _named: Mapping[str, Any]) -> None:
     put(s, "dims", MappingProxyType(dims_for(graph, s.dims)))
     put(s, "convention", convention_for(graph, s.convention))
     put(s, "dtype", None if s.dtype == graph.main_dtype else s.dtype)
-    counts = s.counted_graph
-    is_left = known is graph and partition is not None and counts is not None
-    put(s, "partition", as_partition(partition.indices, counts) if is_left else _unfused(s))
+    is_left = known is graph and partition is not None
+    put(s, "partition", _regrouped(s, partition) if is_left else _unfused(s))
 
 
-def _count_again(s: State, old: State, _named: Mapping[str, Any]) -> None:
+def _count_again(s: State, _old: State, _named: Mapping[str, Any]) -> None:
     # A new convention or dtype changes only the FLOPs and bytes. The groups of ops stay the same, so the row numbers of
     # kernels stay the same.
-    if s.partition is not None and s.counted_graph is not None:
-        put(s, "partition", as_partition(s.partition.indices, s.counted_graph))
+    put(s, "partition", _regrouped(s, s.partition))
 
 
-def _forget_rows(s: State, old: State, named: Mapping[str, Any]) -> None:
+def _forget_rows(s: State, old: State, _named: Mapping[str, Any]) -> None:
     """Reset what refers to rows, because the rows have become other kernels."""
     if s.kernels is old.kernels and s.graph is old.graph and has_same_groups(old.partition, s.partition):
         return
@@ -225,6 +229,10 @@ def _forget_rows(s: State, old: State, named: Mapping[str, Any]) -> None:
     put(s, "selected", ())
     put(s, "hovered", None)
     put(s, "at_roof", ())
+
+
+def _baseline_to_wire(s: State) -> dict[str, Any] | None:
+    return wire.baseline_to_wire(s.baseline, s.plotted)
 
 
 def _is_same_table(one: Kernels | None, other: Kernels | None) -> bool:
@@ -242,8 +250,9 @@ class Workload:
         graphs_by_name,
         MappingProxyType({}),
         help="Graphs to choose between, by name: the phases of one workload.",
-        to_wire=lambda s: wire.graphs_to_wire(s.graphs),
+        to_wire=wire.graphs_to_wire,
         in_session=False,
+        page_type="readonly (readonly [phase: string, graph: unknown])[]",
     )
     graph = Field(
         "python",
@@ -268,7 +277,8 @@ class Workload:
         fit=lambda s, given: check_phase(given, s.graphs, s.graph),
         follow=_after_phase,
         also=("graphs",),
-        to_wire=lambda s: wire.text_to_wire(s.phase),
+        to_wire=wire.text_to_wire,
+        undo="with graph",
     )
     left = Field(None, MappingProxyType, MappingProxyType({}))
     """The graph and the last partition of each phase that was left."""
@@ -278,7 +288,9 @@ class Workload:
         MappingProxyType({}),
         help="Sizes of the graph's dimensions that differ from their defaults.",
         fit=lambda s, given: check_dims(given, s.graph),
-        to_wire=lambda s: wire.dims_to_wire(s.dims),
+        to_wire=wire.dims_to_wire,
+        undo="with graph",
+        page_type="Readonly<Record<string, number>>",
     )
     convention = Field(
         "shared",
@@ -286,6 +298,7 @@ class Workload:
         "",
         help="How operations are counted; empty for the graph's own way.",
         fit=lambda s, given: check_convention(given, s.graph),
+        undo="with graph",
     )
     dtype = Field(
         "shared",
@@ -294,14 +307,17 @@ class Workload:
         fit=lambda s, given: check_dtype(given, s.graph),
         follow=_count_again,
         also=("convention",),
+        undo="with graph",
     )
     partition = Field[Partition | None](
         "shared",
         lambda value: value,
         help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions.",
         fit=_fit_partition,
-        to_wire=lambda s: wire.partition_to_wire(s.partition),
+        to_wire=wire.partition_to_wire,
         in_session=False,
+        undo="with graph",
+        page_type="readonly (readonly number[])[] | null",
     )
     kernels = Field(
         "python",
@@ -312,10 +328,11 @@ class Workload:
         follow=_forget_rows,
         also=("graphs", "phase", "partition"),
         # Only the given kernels: a page computes the kernels of a partition itself.
-        to_wire=lambda s: wire.kernels_to_wire(s.kernels),
+        to_wire=wire.kernels_to_wire,
         shows="plotted",
         is_same=_is_same_table,
         in_session=False,
+        page_type="Kernels",
     )
     former_columns = Field(None, frozenset, frozenset())
     """The columns of a file's own that the kernels before the present ones had."""
@@ -323,7 +340,8 @@ class Workload:
         "python",
         optional(as_kernels),
         help="An earlier run that `kernels` are compared with, or None.",
-        to_wire=lambda s: wire.baseline_to_wire(s.baseline, s.plotted),
+        wire_of=_baseline_to_wire,
         is_same=_is_same_table,
         in_session=False,
+        page_type="Baseline | null",
     )
