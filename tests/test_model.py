@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
+import runpy
 import subprocess
 import sys
 import threading
@@ -19,6 +19,7 @@ import traitlets
 from traitlets import TraitError
 
 from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, RooflineWidget, chain, preset
+from roofwidget.state.state import TRAITS
 
 # Seconds. No test needs a tenth of this; a deadlock fails instead of hanging.
 PATIENCE = 10.0
@@ -30,8 +31,7 @@ OTHER = Chip("Other", {"fp32": 1e12}, {"DRAM": 1e11})
 KERNELS = [("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6), ("opaque", None, None)]
 
 # Written by hand; the front end's table is held to it too.
-TRAITS = json.loads(Path(__file__).with_name("golden").joinpath("traits.json").read_text(encoding="utf-8"))
-SYNCED = {row["name"] for row in TRAITS if row["sync"]}
+SYNCED = {name for name, field in TRAITS.items() if field.sync}
 BAD_RATES = [0, -1, math.nan, math.inf, TOO_LARGE, None, True, "6 parsecs", "", "0 FLOP/s"]
 
 
@@ -730,24 +730,21 @@ def test_threads_that_set_what_ifs_of_different_chips_lose_none() -> None:
 # -- the traits themselves -------------------------------------------------------------------------------------
 
 
-def test_every_trait_has_the_owner_and_is_sent_as_the_table_says() -> None:
-    declared = {
-        name: (trait.metadata["owner"], trait.metadata.get("sync", False))
-        for name, trait in RooflineModel.class_traits().items()
-    }
-    assert declared == {row["name"]: (row["owner"], row["sync"]) for row in TRAITS}
-    assert len(declared) == len(TRAITS)
+def test_only_what_pages_may_change_can_be_undone_there() -> None:
+    undoable = [field for field in TRAITS.values() if field.undo is not None]
+    assert len(undoable) == 22
+    assert all(field.owner == "shared" and field.sync for field in undoable)
 
 
-def test_only_what_the_front_end_can_change_can_be_undone_there() -> None:
-    assert {row["owner"] for row in TRAITS if row["undoable"]} == {"shared"}
-    assert all(row["sync"] for row in TRAITS if row["undoable"])
+def test_the_page_has_the_table_of_traits_as_they_are_declared() -> None:
+    root = Path(__file__).parents[1]
+    make_traits = runpy.run_path(str(root / "js" / "make_traits.py"))
+    assert make_traits["text"]() == make_traits["FILE"].read_text(encoding="utf-8"), "make traits"
 
 
 def test_the_widget_declares_no_trait_of_the_model_again() -> None:
-    assert not {name for name, value in vars(RooflineWidget).items() if isinstance(value, traitlets.TraitType)} & {
-        row["name"] for row in TRAITS
-    }
+    own = {name for name, value in vars(RooflineWidget).items() if isinstance(value, traitlets.TraitType)}
+    assert not own & TRAITS.keys()
 
 
 def test_what_is_said_in_other_traits_is_not_synced_itself() -> None:
@@ -762,7 +759,7 @@ def test_domain_objects_are_sent_in_the_wires_form_and_nothing_comes_back_in_ano
 
 
 def test_what_the_browser_may_change_is_not_echoed() -> None:
-    owned_by_python = {row["name"] for row in TRAITS if row["owner"] == "python"}
+    owned_by_python = {name for name, field in TRAITS.items() if field.owner == "python"}
     assert set(RooflineModel.class_trait_names(sync=True, echo_update=False)) == SYNCED - owned_by_python
 
 

@@ -10,10 +10,10 @@ import { colouringOf } from "../src/roofline/colouring.ts";
 import { byFallingTime } from "../src/roofline/filters.ts";
 import { rankingOf } from "../src/roofline/ranking.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
-import { type Moves, moved } from "../src/roofline/what_if_arithmetic.ts";
+import { moved } from "../src/roofline/what_if_arithmetic.ts";
 import type { Store } from "../src/state/store.ts";
-import type { Zoom } from "../src/state/sync.ts";
 import type { Kernels } from "../src/wire/columns.ts";
+import type { Moves, Zoom } from "../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 /** 100 FLOP/s and 10 B/s. */

@@ -36,7 +36,18 @@ def _sequence(value: Any, what: str) -> list[Any]:
 
 def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
     """Return a function that returns None for None, and `check(value)` for any other value."""
-    return lambda value: None if value is None else check(value)
+    return _typed(f"{page_type(check)} | null", lambda value: None if value is None else check(value))
+
+
+def _typed(name: str, check: Callable[[Any], G]) -> Callable[[Any], G]:
+    check.page_type = name  # type: ignore[attr-defined]
+    return check
+
+
+def page_type(check: Callable[[Any], Any]) -> str:
+    """Return the TypeScript type of what a check returns, as pages get it; "unknown" if the check does not tell."""
+    found: str = getattr(check, "page_type", "unknown")
+    return found
 
 
 def distinct_chips(value: Any) -> tuple[Chip, ...]:
@@ -216,7 +227,7 @@ def one_of(*choices: str, any_case: bool = False) -> Callable[[Any], str]:
             raise _unexpected(" or ".join(map(repr, choices)), value, hint)
         return found
 
-    return check
+    return _typed(" | ".join(f'"{choice}"' for choice in choices), check)
 
 
 def whole_of(*choices: int) -> Callable[[Any], int]:
@@ -227,4 +238,20 @@ def whole_of(*choices: int) -> Callable[[Any], int]:
             raise _unexpected(" or ".join(map(str, choices)), value)
         return int(value)
 
-    return check
+    return _typed(" | ".join(map(str, choices)), check)
+
+
+for _check, _name in (
+    (text, "string"),
+    (flag, "boolean"),
+    (names, "readonly string[]"),
+    (catalogue_ids, "readonly string[]"),
+    (seconds, "number"),
+    (share_of_time, "number"),
+    (shares, "readonly number[]"),
+    (row_number, "number"),
+    (row_numbers, "readonly number[]"),
+    (step_number, "number"),
+    (zoom_limits, "Zoom"),
+):
+    _typed(_name, _check)

@@ -322,10 +322,11 @@ class Lesson:
         "python",
         lock_names,
         (),
+        page_type="readonly string[]",
         help="What the page does not let a learner change, such as ['bandwidth']. Python may change it, so it "
         "keeps nothing secret.",
     )
-    hidden_panels = Field("python", panel_names, (), help="Panels that the page leaves out, such as ['table'].")
+    hidden_panels = Field("python", panel_names, (), help="Panels that the page leaves out, such as ['table'].", page_type="readonly string[]")
     ranges = Field(
         "python",
         rate_ranges,

@@ -96,6 +96,7 @@ class View:
     categories = Field(
         "shared",
         optional(_unique),
+        page_type="readonly string[] | null",
         help="Only kernels of these categories, '' for those without; None for all.",
         to_wire=wire.texts_to_wire,
     )
@@ -111,6 +112,7 @@ class View:
     precisions = Field(
         "shared",
         optional(lambda given: tuple(dict.fromkeys(map(folded, names(given))))),
+        page_type="readonly string[] | null",
         help="Only kernels of these precisions, '' for unknown; None for all.",
         to_wire=wire.texts_to_wire,
     )
@@ -118,6 +120,7 @@ class View:
         "shared",
         share_above_zero,
         1.0,
+        page_type="number",
         help="Only the fewest kernels that make up this share of the whole table's self time; 1 for all, also "
         "those that were not measured.",
     )
@@ -125,6 +128,7 @@ class View:
         "shared",
         optional(lambda value: whole_from_one(value, "top")),
         1000,
+        page_type="number | null",
         help="At most this many of the kernels that pass all other filters, by self time; None for all.",
     )
     infeed = Field(
@@ -196,7 +200,6 @@ class View:
         "time view in seconds; None for the whole plane. Another view starts with None.",
         fit=_fit_zoom,
         undo="alone",
-        page_type="Zoom | null",
     )
     rate_unit = Field(
         "shared",

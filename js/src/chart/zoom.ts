@@ -1,6 +1,6 @@
 // The arithmetic of zooming and panning, for the roofline plane and the time view.
 
-import type { Zoom } from "../state/sync.ts";
+import type { Zoom } from "../wire/types.ts";
 import type { Spot } from "./paths.ts";
 import { type Box, clamp, type Extent, type Scale, type Scales, scaleLike, stripScale } from "./scales.ts";
 

@@ -2,18 +2,10 @@
 // roofwidget/kernels/work.py: the tests compare both with the same golden file.
 
 import { type DictColumn, type Kernels, sumOfKnown, sumOfMeasured, textAt } from "../wire/columns.ts";
+import type { TypedWork } from "../wire/types.ts";
 import { isUnlinked, perByte } from "./bound.ts";
 import { IDLE } from "./positions.ts";
 import { bytesAt, levelOf } from "./roofline.ts";
-
-/** FLOPs and bytes of one launch. A number that is left out stays unknown. */
-export interface Work {
-  readonly flops?: number;
-  readonly bytes?: number;
-}
-
-/** The typed work of kernels, by row. */
-export type TypedWork = Readonly<Record<string, Work>>;
 
 /** The origin of FLOPs and bytes that a user has typed. Python has the same text. */
 export const TYPED_ORIGIN = "typed per launch in the widget";

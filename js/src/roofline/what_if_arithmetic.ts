@@ -2,21 +2,9 @@
 // roof that the kernel reaches. Mirrors roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
+import type { Move, Moves } from "../wire/types.ts";
 import { isUnlinked, probeOf } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
-
-/**
- * A what-if of a kernel: a factor on its bytes, and a factor on its time. First, the kernel's time changes with its
- * bytes, so that the kernel reaches the same share of the roof. Then the factor on the time is applied. The default of
- * each factor is 1.
- */
-export interface Move {
-  readonly bytes?: number;
-  readonly time?: number;
-}
-
-/** The what-ifs of kernels, by row. */
-export type Moves = Readonly<Record<string, Move>>;
 
 /** The kernels that have a what-if, with the what-ifs applied. */
 export interface Moved {

@@ -3,10 +3,10 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
-import type { TypedWork, Work } from "../roofline/typed_work.ts";
-import { type Move, type Moves, moved } from "../roofline/what_if_arithmetic.ts";
+import { moved } from "../roofline/what_if_arithmetic.ts";
 import type { KernelWhatIfs } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
+import type { Move, Moves, TypedWork, Work } from "../wire/types.ts";
 import { type Gesture, isEqual, type Sync } from "./sync.ts";
 
 export function createKernelWhatIfs(

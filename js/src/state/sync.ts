@@ -1,12 +1,10 @@
-// The table of the synced traits, and all code that uses this table: reading, sending, undo entries and gestures.
+// What is done with the synced traits: reading, sending, undo entries and gestures. wire/traits.ts declares them.
 // messages.ts sends the messages.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { TypedWork } from "../roofline/typed_work.ts";
-import type { Moves } from "../roofline/what_if_arithmetic.ts";
 import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
 import { encodeSnapshots } from "../wire/encode.ts";
-import type { Attempt, Quantity, Story, Terms, WhatIf } from "../wire/types.ts";
+import { TRAITS as DECLARED, type TraitTypes } from "../wire/traits.ts";
 import { difference, isSameMapping, type Changes as MappingChanges, rebased } from "./changes.ts";
 import type { History, HistoryPart } from "./history.ts";
 import { createMessages, type Origin, type SendOptions } from "./messages.ts";
@@ -16,30 +14,19 @@ import type { Model } from "./model.ts";
  * The plane of the chart. In "roofline", x is the intensity and y is the rate. In "time", x is the compute time and y
  * is the memory time.
  */
-export type View = "roofline" | "time";
-
-/** The visible part of the plane, in base units. */
-export type Zoom = readonly [xLow: number, xHigh: number, yLow: number, yHigh: number];
-
+export type View = TraitTypes["view"];
 /**
  * Which points the chart shows. "kernels" means the kernels and the total of the program. "program" means the total of
  * the program and the totals of its steps.
  */
-export type Scope = "kernels" | "program";
-
-/** The values that pass a filter. Null means that all values pass. */
-type Allowed = readonly string[] | null;
-type Rows = readonly number[];
-/** Rates in FLOP/s or B/s, by quantity. */
-type RatesByQuantity = Readonly<Partial<Record<Quantity, readonly number[]>>>;
+export type Scope = TraitTypes["scope"];
 /** By kernel: the numbers of its ops. */
-export type KernelGroups = readonly Rows[];
-
+export type KernelGroups = NonNullable<TraitTypes["partition"]>;
 export type Owner = "python" | "browser" | "shared";
 
-interface Trait<T, O extends Owner> {
+interface Trait {
   /** Who may change the trait. The page never sends a trait that Python owns. */
-  readonly owner: O;
+  readonly owner: Owner;
   /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
   /**
@@ -47,110 +34,52 @@ interface Trait<T, O extends Owner> {
    * different keys at the same time.
    */
   readonly isMapping: boolean;
-  decode(wire: unknown): T;
-  encode(value: T): unknown;
+  decode(wire: unknown): unknown;
+  encode(value: unknown): unknown;
 }
 
-const kind =
-  <O extends Owner>(owner: O, undoable?: "alone" | "with graph", isMapping = false) =>
-  <T>(decode = (wire: unknown) => wire as T, encode: (value: T) => unknown = (value) => value): Trait<T, O> => ({
-    owner,
-    undoable,
-    isMapping,
+/** The traits whose values have another form in the page than on the wire. */
+const CODECS = {
+  chips: [decodeChips],
+  kernels: [decodeKernels],
+  baseline: [decodeBaseline],
+  snapshots: [decodeSnapshots, encodeSnapshots],
+  // A page that was saved before it could open files opens none.
+  openFiles: [(wire: unknown) => wire ?? "nothing"],
+  // Version 0.1.0 saved an array under the name `exposed_comm`: the value of today's trait `exposedRoofs`. If
+  // `exposed_comm` is not a number, 0 is used here.
+  exposedComm: [(wire: unknown) => (typeof wire === "number" ? wire : 0)],
+} as unknown as Partial<Record<TraitName, [decode: Trait["decode"], encode?: Trait["encode"]]>>;
+
+const same = (value: unknown) => value;
+
+function traitFrom(name: TraitName): Trait {
+  const [kind, fallback] = DECLARED[name];
+  const [decode = (wire: unknown) => (wire === undefined ? fallback : wire), encode = same] = CODECS[name] ?? [];
+  return {
+    owner: kind === "python" || kind === "browser" ? kind : "shared",
+    undoable: kind.endsWith("alone") ? "alone" : kind.endsWith("with graph") ? "with graph" : undefined,
+    isMapping: kind.startsWith("mapping"),
     decode,
     encode,
-  });
-const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
-const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];
-const [mapping, mappingOfGraph] = [kind("shared", "alone", true), kind("shared", "with graph", true)];
-const mappingAlone = kind("shared", undefined, true);
+  };
+}
 
+export type TraitName = keyof TraitTypes;
+export type TraitValues = Readonly<TraitTypes>;
 /**
  * All synced traits, by their names in the store. On the wire, `focusChip` is `focus_chip`. Python and the page share
  * all `undoable` traits.
  */
-export const TRAITS = {
-  title: python<string>(),
-  openFiles: python((wire) => (wire ?? "nothing") as "folder" | "uploads" | "nothing"),
-  chips: python(decodeChips),
-  kernels: python(decodeKernels),
-  baseline: python(decodeBaseline),
-  launchOverhead: python<number>(),
-  // Version 0.1.0 saved an array under the name `exposed_comm`: the value of today's trait `exposedRoofs`. If
-  // `exposed_comm` is not a number, 0 is used here.
-  exposedComm: python((wire) => (typeof wire === "number" ? wire : 0)),
-
-  // States of versions before lessons lack the traits of lessons.
-  story: python((wire) => (wire ?? null) as Story | null),
-  locks: python((wire) => (wire ?? []) as readonly string[]),
-  hiddenPanels: python((wire) => (wire ?? []) as readonly string[]),
-  ranges: python((wire) => (wire ?? {}) as RatesByQuantity),
-  snap: python((wire) => (wire ?? {}) as RatesByQuantity),
-  terms: python((wire) => (wire ?? {}) as Terms),
-
-  graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
-  phase: ofGraph<string>(),
-  partition: ofGraph<KernelGroups | null>(),
-  dims: mappingOfGraph<Readonly<Record<string, number>>>(),
-  convention: ofGraph<string>(),
-  dtype: ofGraph<string | null>(),
-
-  shown: undoable<readonly string[]>(),
-  focusChip: undoable<string>(),
-  precision: undoable<string>(),
-  memory: undoable<string>(),
-  exposedRoofs: undoable<readonly number[]>(),
-  ceilings: undoable<readonly string[] | null>(),
-  allLevels: undoable<boolean>(),
-  whatIf: mapping<WhatIf>(),
-  moves: mapping<Moves>(),
-  /** Notebooks that earlier versions saved lack it. */
-  typedWork: mapping((wire) => (wire ?? {}) as TypedWork),
-  snapshots: undoable(decodeSnapshots, encodeSnapshots),
-
-  view: undoable<View>(),
-  zoom: undoable<Zoom | null>(),
-  timeScale: undoable<"log" | "linear">(),
-  /** What the axes of the roofline plane fit. Notebooks that earlier versions saved lack it. */
-  frame: undoable((wire) => (wire ?? "points") as "points" | "chip"),
-  step: undoable((wire) => (wire ?? 0) as number),
-  // The last undoable trait, which undo restores first: the others need its chips. States of version 0.1.0 lack it.
-  addedChips: undoable((wire) => (wire ?? []) as readonly string[]),
-  rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
-  /** The number of bytes per word, if the intensity is shown in FLOP/word. 0 if the intensity is shown in FLOP/B. */
-  word: shared<number>(),
-  xAxis: shared<"intensity" | "balance">(),
-  tickBase: shared<10 | 2>(),
-  presentation: shared<boolean>(),
-  rulers: shared<boolean>(),
-
-  search: shared<string>(),
-  categories: shared<Allowed>(),
-  bounds: shared<Allowed>(),
-  precisions: shared<Allowed>(),
-  timeShare: shared<number>(),
-  top: shared<number | null>(),
-  infeed: shared<boolean>(),
-  scope: shared<Scope>(),
-  sortBy: shared<string>(),
-  columns: shared<readonly string[] | null>(),
-  // States of version 0.1.0 lack it.
-  colourBy: shared((wire) => (wire ?? "category") as string),
-  /** All answers by the key of their question. Undo keeps them. */
-  answers: mappingAlone((wire) => (wire ?? {}) as Readonly<Record<string, readonly Attempt[]>>),
-  atRoof: shared<Rows>(),
-  selected: shared<Rows>(),
-  hovered: browser<number | null>(),
-};
-
-export type TraitName = keyof typeof TRAITS;
-export type TraitValues = { readonly [N in TraitName]: ReturnType<(typeof TRAITS)[N]["decode"]> };
+export const TRAITS = Object.fromEntries(
+  (Object.keys(DECLARED) as TraitName[]).map((name) => [name, traitFrom(name)]),
+) as Record<TraitName, Trait>;
 /** The units and ticks of the axes. */
 export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale" | "frame">;
 export type Signals = {
   readonly [N in TraitName]: N extends "chips" ? ReadonlySignal<TraitValues[N]> : Signal<TraitValues[N]>;
 };
-type Writable = { [N in TraitName]: (typeof TRAITS)[N]["owner"] extends "python" ? never : N }[TraitName];
+type Writable = { [N in TraitName]: (typeof DECLARED)[N][0] extends "python" ? never : N }[TraitName];
 /** New values of traits that the page may change. */
 export type Changes = Partial<Pick<TraitValues, Writable>>;
 
@@ -158,7 +87,7 @@ export const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
 const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
 const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves", "typedWork"];
-const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
+const traitOf = (name: TraitName) => TRAITS[name];
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A series of steps by keys ends if no step has followed for this time, ms. */
@@ -432,7 +361,8 @@ export function createSync(model: Model, history: History) {
    */
   function follow(special: Receivers, restorable: Restorable, abort: AbortSignal) {
     receivers = special;
-    for (const name of TRAIT_NAMES) {
+    // The traits are in the order in which they take effect, and the history restores its first part last.
+    for (const name of [...TRAIT_NAMES].reverse()) {
       if (traitOf(name).undoable === "alone") {
         const usable = (restorable[name] ?? ((entry: unknown) => entry)) as (entry: unknown) => unknown;
         const restore = (entry: unknown) => {

@@ -1,7 +1,8 @@
 // The view of the chart: the plane, the zoom, the units, and the size.
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
+import type { Zoom } from "../wire/types.ts";
+import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View } from "./sync.ts";
 
 /**
  * If Python sends two messages with less than this time between them, ms, the messages make one undo entry. For

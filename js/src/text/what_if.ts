@@ -3,8 +3,9 @@
 import { isByRatios, judge } from "../roofline/bound.ts";
 import { operationOf } from "../roofline/operations.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
+import { judgeOf, type Moved, totalOf } from "../roofline/what_if_arithmetic.ts";
 import type { Kernels } from "../wire/columns.ts";
+import type { Moves } from "../wire/types.ts";
 import { moveWords, strings } from "../words/words.ts";
 import type { TooltipRow } from "./describe.ts";
 import { shortNameOf } from "./kernel_names.ts";

@@ -273,3 +273,31 @@ export interface Story {
   readonly base: Readonly<Record<string, unknown>>;
   readonly steps: readonly StoryStep[];
 }
+
+/** Rates in FLOP/s or B/s, by quantity. */
+export type RatesByQuantity = Readonly<Partial<Record<Quantity, readonly number[]>>>;
+
+/** The visible part of the plane, in base units. */
+export type Zoom = readonly [xLow: number, xHigh: number, yLow: number, yHigh: number];
+
+/** FLOPs and bytes of one launch. A number that is left out stays unknown. */
+export interface Work {
+  readonly flops?: number;
+  readonly bytes?: number;
+}
+
+/** The typed work of kernels, by row. */
+export type TypedWork = Readonly<Record<string, Work>>;
+
+/**
+ * A what-if of a kernel: a factor on its bytes, and a factor on its time. First, the kernel's time changes with its
+ * bytes, so that the kernel reaches the same share of the roof. Then the factor on the time is applied. The default of
+ * each factor is 1.
+ */
+export interface Move {
+  readonly bytes?: number;
+  readonly time?: number;
+}
+
+/** The what-ifs of kernels, by row. */
+export type Moves = Readonly<Record<string, Move>>;

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { isShown, visiblePoints } from "../../src/chart/points/visible.ts";
-import type { Zoom } from "../../src/state/sync.ts";
+import type { Zoom } from "../../src/wire/types.ts";
 import type { KernelSpec } from "../helpers.ts";
 import { labelsOf, MATMUL, type Options, sceneOf, TWICE, textsOf } from "../timescenes.ts";
 

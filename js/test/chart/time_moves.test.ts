@@ -7,8 +7,8 @@ import { boxOf, type Label, type PlacedLabel } from "../../src/chart/labels/engi
 import { ghostsOf } from "../../src/chart/layers/moved_kernels.tsx";
 import { timeLabels } from "../../src/chart/time/labels.ts";
 import { sceneWith, timeGaps } from "../../src/chart/time/scene.ts";
-import type { Moves } from "../../src/roofline/what_if_arithmetic.ts";
 import type { Store } from "../../src/state/store.ts";
+import type { Moves } from "../../src/wire/types.ts";
 import { type KernelSpec, makeRoof } from "../helpers.ts";
 import { afterOf, MATMUL, type Options, SLOW, sceneOf, TWICE } from "../timescenes.ts";
 

@@ -5,7 +5,7 @@ import { isShown, nearest, visiblePoints } from "../../src/chart/points/visible.
 import { project, type Spots, scalesOf } from "../../src/chart/scales.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
-import type { Zoom } from "../../src/state/sync.ts";
+import type { Zoom } from "../../src/wire/types.ts";
 import { makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
 
 /** Looks at every point; of equally near points the last. */

@@ -10,12 +10,13 @@ import { boundTimes, project } from "../../src/roofline/projection.ts";
 import { rankingOf } from "../../src/roofline/ranking.ts";
 import { bytesAt } from "../../src/roofline/roofline.ts";
 import { withTotals } from "../../src/roofline/totals.ts";
-import { rowsWithoutWork, type Work, withTypedWork } from "../../src/roofline/typed_work.ts";
+import { rowsWithoutWork, withTypedWork } from "../../src/roofline/typed_work.ts";
 import { moved } from "../../src/roofline/what_if_arithmetic.ts";
 import { boundsOf } from "../../src/state/filters.ts";
 import { gapText, sentenceOf, tooltipRows } from "../../src/text/describe.ts";
 import { possibleWhatIfs } from "../../src/text/what_if.ts";
 import { everyRow } from "../../src/wire/columns.ts";
+import type { Work } from "../../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 type Value = number | null | readonly number[];

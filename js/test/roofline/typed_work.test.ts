@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/typed_work.json";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { bytesAt } from "../../src/roofline/roofline.ts";
-import { TYPED_ORIGIN, type TypedWork, unknownWork, withTypedWork } from "../../src/roofline/typed_work.ts";
+import { TYPED_ORIGIN, unknownWork, withTypedWork } from "../../src/roofline/typed_work.ts";
 import { textAt } from "../../src/wire/columns.ts";
+import type { TypedWork } from "../../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const known = (column: Float64Array) => [...column].map((value) => (Number.isNaN(value) ? null : value));

@@ -1,7 +1,6 @@
 // A closed model: the host may keep the model and its comm, but the values are released.
 
 import { describe, expect, it, vi } from "vitest";
-import traits from "../../../tests/golden/traits.json";
 import { freeWhenClosed } from "../../src/state/closing.ts";
 import { createStore } from "../../src/state/store.ts";
 import { TRAIT_NAMES, wireName } from "../../src/state/sync.ts";
@@ -42,7 +41,7 @@ class HostModel {
   }
 }
 
-const NAMES = traits.filter(({ sync }) => sync).map(({ name }) => name);
+const NAMES = TRAIT_NAMES.map(wireName);
 
 function make(layout: unknown = new HostModel()) {
   const values = Object.fromEntries([...NAMES, "_esm", "_css"].map((name) => [name, "a value"]));

@@ -4,10 +4,11 @@ import { describe, expect, it, vi } from "vitest";
 import golden from "../../../tests/golden/moves.json";
 import { changedBy, type KernelTarget, moveAt, moveBy } from "../../src/chart/gestures/kernel_target.ts";
 import { scaleLog } from "../../src/chart/scales.ts";
-import { type Moves, moved, totalOf } from "../../src/roofline/what_if_arithmetic.ts";
+import { moved, totalOf } from "../../src/roofline/what_if_arithmetic.ts";
 import { createStore } from "../../src/state/store.ts";
 import { noteOf } from "../../src/text/what_if.ts";
 import { textAt } from "../../src/wire/columns.ts";
+import type { Moves } from "../../src/wire/types.ts";
 import {
   eachWithClock,
   FakeModel,

@@ -1,7 +1,6 @@
 // The table of synced traits: the same traits and owners as in Python, and none of Python's own traits is sent.
 
 import { describe, expect, it } from "vitest";
-import declared from "../../../tests/golden/traits.json";
 import { createStore } from "../../src/state/store.ts";
 import { type Owner, TRAITS, type TraitName, wireName } from "../../src/state/sync.ts";
 import { stateOf } from "../chains.ts";
@@ -16,11 +15,6 @@ const rows = Object.entries(TRAITS) as [TraitName, Row][];
 const abort = eachWithClock();
 
 describe("the table of traits", () => {
-  it("has the traits that Python sends, with the same owners, and the same ones can be undone", () => {
-    const ours = rows.map(([name, { owner, undoable }]) => [wireName(name), owner, undoable !== undefined]);
-    const theirs = declared.filter(({ sync }) => sync).map(({ name, owner, undoable }) => [name, owner, undoable]);
-    expect(ours.sort()).toEqual(theirs.sort());
-  });
   it("names exactly what the store listens to", () => {
     const model = new FakeModel(stateOf([]));
     createStore(model, abort().signal);

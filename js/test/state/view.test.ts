@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import type { Zoom } from "../../src/state/sync.ts";
+import type { Zoom } from "../../src/wire/types.ts";
 import { stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel } from "../helpers.ts";
 

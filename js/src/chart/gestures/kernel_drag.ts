@@ -4,11 +4,12 @@
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";
 import { isTotal } from "../../roofline/totals.ts";
-import { judgeOf, type Move } from "../../roofline/what_if_arithmetic.ts";
+import { judgeOf } from "../../roofline/what_if_arithmetic.ts";
 import type { Store } from "../../state/store.ts";
 import type { Gesture } from "../../state/sync.ts";
 import { possibleWhatIfs } from "../../text/what_if.ts";
 import { lookUp } from "../../ui/keys.ts";
+import type { Move } from "../../wire/types.ts";
 import type { Ghost } from "../layers/moved_kernels.tsx";
 import type { Spot } from "../paths.ts";
 import type { Scene } from "../scene.ts";

@@ -1,7 +1,7 @@
 // The what-if of a dragged kernel. A move sideways changes the kernel's bytes. A move up or down changes the kernel's
 // time.
 
-import type { Move } from "../../roofline/what_if_arithmetic.ts";
+import type { Move } from "../../wire/types.ts";
 import type { Spot } from "../paths.ts";
 import { clamp, type Scale } from "../scales.ts";
 

@@ -3,9 +3,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
-import type { Zoom } from "../../state/sync.ts";
 import { lookUp } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
+import type { Zoom } from "../../wire/types.ts";
 import type { Spot } from "../paths.ts";
 import { clamp } from "../scales.ts";
 import type { Scene } from "../scene.ts";
