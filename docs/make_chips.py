@@ -12,7 +12,8 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
 from roofwidget import units
-from roofwidget.chips import Chip, Figure, Source, chip, chips, records, toml
+from roofwidget.chips import Chip, Figure, Source, chip, chips, toml
+from roofwidget.chips import chip_record as records
 from roofwidget.chips.card import shown
 
 PAGE = DOCS / "chips.md"

@@ -20,14 +20,14 @@ import numpy as np
 from traitlets import TraitError
 
 from roofwidget import wire
-from roofwidget.analysis import report
+from roofwidget.analysis import bound_report
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import compare_runs
+from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.analysis.projection import Projection, project
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.verdict import Fusion, Verdict, facts_of, verdict_of
-from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import FORMER_IDS, Chip, MissingFigureError, chip_of_saved_id
 from roofwidget.export import answers, engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Style, Theme
@@ -501,7 +501,7 @@ class RooflineModel(Faced):
         The calculation uses the roof of the chip that the kernels ran on. If this chip is unknown, the calculation uses
         the roof of the focus chip with its what-if rates.
         """
-        return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
+        return with_moves(self.shown_kernels, self.moves, self._bound_where_measured)
 
     def _bound_where_measured(self, kernels: Kernels) -> Bound:
         return bound_where_measured(
@@ -1067,7 +1067,7 @@ class RooflineModel(Faced):
         except MissingFigureError:
             # The focus chip has no roof: it lacks the selected precision or memory.
             return ""
-        return report.html(bound)
+        return bound_report.html(bound)
 
 
 def _focus_with_peaks(given: Mapping[str, Any]) -> Make:
@@ -1114,7 +1114,7 @@ def save_page(parts: Iterable[RooflineModel | str], path: str | os.PathLike[str]
         Widgets, models and texts, in the page's order. A blank line ends a paragraph of a text. A paragraph that begins
         with "## " is a heading. A text is never read as markup.
     path
-        The file, such as "report.html".
+        The file, such as "bound_report.html".
     title
         The title of the page.
 
@@ -1131,8 +1131,8 @@ def save_page(parts: Iterable[RooflineModel | str], path: str | os.PathLike[str]
     >>> from roofwidget import RooflineModel
     >>> before, after = (RooflineModel(["v5p"], [("gelu", 1e12, n, 0.4)]) for n in (2e11, 1e11))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_page(["Before:", before, "After:", after], f"{folder}/report.html", title="One fusion").name
-    'report.html'
+    ...     save_page(["Before:", before, "After:", after], f"{folder}/bound_report.html", title="One fusion").name
+    'bound_report.html'
     """
     made: list[page.Part | str] = []
     for part in parts:

@@ -10,7 +10,7 @@ import { colouringOf } from "../src/roofline/colouring.ts";
 import { byFallingTime } from "../src/roofline/filters.ts";
 import { rankingOf } from "../src/roofline/ranking.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
-import { moved } from "../src/roofline/what_if_arithmetic.ts";
+import { moved } from "../src/roofline/kernel_moves.ts";
 import type { Store } from "../src/state/store.ts";
 import type { Kernels } from "../src/wire/columns.ts";
 import type { Moves, Zoom } from "../src/wire/types.ts";

@@ -9,7 +9,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Final
 
-from roofwidget.analysis.report import where_bytes_are
+from roofwidget.analysis.bound_report import where_bytes_are
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.arguments import shown_value

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.analysis import report as bounds_text
+from roofwidget.analysis import bound_report
 from roofwidget.analysis.roofline import slowest_level
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, known_or, unwarned
@@ -366,9 +366,9 @@ class Bound:
         """Sentences on assumptions, on bytes that do not count, and on why kernels cannot be above their roof."""
         return (
             *self.remarks,
-            *bounds_text.bytes_elsewhere(self),
-            *bounds_text.unlinked(self),
-            *bounds_text.above_roof(self),
+            *bound_report.bytes_elsewhere(self),
+            *bound_report.unlinked(self),
+            *bound_report.above_roof(self),
         )
 
     def to_dataframe(self) -> Any:
@@ -381,7 +381,7 @@ class Bound:
         return pd.DataFrame(frame)
 
     def __repr__(self) -> str:
-        return bounds_text.plain(self)
+        return bound_report.plain(self)
 
     def _repr_html_(self) -> str:
-        return bounds_text.html(self)
+        return bound_report.html(self)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
-from roofwidget.chips import records, toml
+from roofwidget.chips import chip_record, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
 from roofwidget.support.arguments import text_argument
@@ -228,7 +228,7 @@ def _names(entry: str) -> dict[str, str]:
 
 @functools.cache
 def _documents() -> Mapping[str, Source]:
-    return records.documents(toml.parse(toml.packaged(__file__, "sources.toml"))["sources"])
+    return chip_record.documents(toml.parse(toml.packaged(__file__, "sources.toml"))["sources"])
 
 
 @functools.cache
@@ -239,7 +239,7 @@ def _made(entry: str) -> Chip:
     del record["short"]
     names = _names(entry)
     record["aliases"] = [word for key, word in names.items() if len(by_name[key]) == 1 and word != record["name"]]
-    return records.from_record(Chip, record, _documents())
+    return chip_record.from_record(Chip, record, _documents())
 
 
 def _only(found: tuple[Chip, ...], field: str, wanted: str | None, where: str) -> tuple[Chip, ...]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from roofwidget import units as quantities
-from roofwidget.chips import card, records, validation
+from roofwidget.chips import card, chip_record, validation
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
     Ceiling,
@@ -600,7 +600,7 @@ class Chip:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists, text and numbers that `from_dict` reads; unknown figures are left out."""
-        return records.to_record(self)
+        return chip_record.to_record(self)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Chip:
@@ -617,7 +617,7 @@ class Chip:
         >>> Chip.from_dict(chip.to_dict()) == chip
         True
         """
-        return records.from_record(cls, record)
+        return chip_record.from_record(cls, record)
 
     def __repr__(self) -> str:
         peaks = ", ".join(

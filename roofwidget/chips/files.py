@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget import units
-from roofwidget.chips import records, toml
+from roofwidget.chips import chip_record, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.arguments import short_message, shown_value
 from roofwidget.support.did_you_mean import did_you_mean
@@ -128,16 +128,18 @@ class _File:
         if not isinstance(self.tables, list) or not self.tables:
             raise self.error(("chips",), f"there is no chip; begin each with a line [[chips]], such as\n{_EXAMPLE}")
         with _WithPlace(self, ()):
-            self.documents = records.documents(table.get("sources", {}))
+            self.documents = chip_record.documents(table.get("sources", {}))
         self.ids: dict[str, int] = {}
 
     def chip(self, index: int) -> Chip:
         with _WithPlace(self, ("chips", index)):
             record = self.tables[index]
             if not isinstance(record, Mapping):
-                raise records.RecordError((), f"a chip must be a table, got {record!r}; write it such as\n{_EXAMPLE}")
+                raise chip_record.RecordError(
+                    (), f"a chip must be a table, got {record!r}; write it such as\n{_EXAMPLE}"
+                )
             _refuse_small_numbers(record)
-            made = records.from_record(Chip, record, self.documents)
+            made = chip_record.from_record(Chip, record, self.documents)
         if made.id in self.ids:
             first = toml.line_of(self.lines, ("chips", self.ids[made.id]))
             where = ("chips", index, "id" if "id" in record else "name")
@@ -163,7 +165,7 @@ class _WithPlace:
         pass
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, records.RecordError):
+        if isinstance(error, chip_record.RecordError):
             raise self.file.error((*self.within, *error.path), str(error)) from None
 
 
@@ -183,7 +185,7 @@ def _refuse_small_numbers(record: Mapping[str, Any]) -> None:
         if number is not None and 0 < number < least:
             what = f"{'.'.join(str(part) for part in where)} of chip '{name}'"
             problem = f"{what} is {number:g} {unit} without a unit; write the unit, such as '{_EXAMPLES[unit]}'"
-            raise records.RecordError(where, problem)
+            raise chip_record.RecordError(where, problem)
 
 
 def _figures(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:

@@ -12,8 +12,8 @@ import numpy as np
 from roofwidget.cli.options import working
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.reading import fields_read
-from roofwidget.kernels.records import to_record
 from roofwidget.kernels.table import Kernels
+from roofwidget.kernels.table_record import to_record
 from roofwidget.readers import FORMATS, read
 from roofwidget.support.text_tables import aligned, and_more, counted, one_line, without_controls
 from roofwidget.units import format_intensity, format_quantity

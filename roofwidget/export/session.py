@@ -16,13 +16,12 @@ from typing import Any, Final
 from roofwidget import wire
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip
-from roofwidget.kernels import records as tables
+from roofwidget.kernels import table_record
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import strict_json
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import did_you_mean, listed
-from roofwidget.workloads import Graph
-from roofwidget.workloads import records as graph_records
+from roofwidget.workloads import Graph, graph_record
 
 FORMAT: Final = "roofwidget session"
 VERSION: Final = 1
@@ -72,10 +71,10 @@ def text(session: Session) -> str:
         "format": FORMAT,
         "version": VERSION,
         "chips": {chip.id: chip.to_dict() for chip in session.chips},
-        "kernels": tables.to_record(session.kernels),
+        "kernels": table_record.to_record(session.kernels),
         "series": session.series,
-        "baseline": None if session.baseline is None else tables.to_record(session.baseline),
-        "graphs": {phase: graph_records.to_record(graph) for phase, graph in session.graphs.items()},
+        "baseline": None if session.baseline is None else table_record.to_record(session.baseline),
+        "graphs": {phase: graph_record.to_record(graph) for phase, graph in session.graphs.items()},
         "partitions": {phase: [list(group) for group in groups] for phase, groups in session.partitions.items()},
         "what_if": wire.what_if_to_wire(session.what_if),
         "snapshots": wire.snapshots_to_wire(session.snapshots),
@@ -126,10 +125,10 @@ def parsed(contents: str) -> Session:
         raise ValueError(f"the session has no {listed(missing)}: the file is not complete")
     read_each: dict[str, Any] = {
         "chips": lambda part: tuple(_each(part, Chip.from_dict).values()),
-        "kernels": tables.from_record,
+        "kernels": table_record.from_record,
         "series": bool,
-        "baseline": lambda part: None if part is None else tables.from_record(part),
-        "graphs": lambda part: _each(part, graph_records.from_record),
+        "baseline": lambda part: None if part is None else table_record.from_record(part),
+        "graphs": lambda part: _each(part, graph_record.from_record),
         "partitions": dict,
         "what_if": dict,
         "snapshots": wire.snapshots_from_wire,

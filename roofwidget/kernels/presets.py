@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roofwidget.chips import Chip, Source, records, toml
+from roofwidget.chips import Chip, Source, chip_record, toml
 from roofwidget.chips.catalogue import lookup_key
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed
@@ -101,7 +101,7 @@ def _file() -> dict[str, Any]:
 @functools.cache
 def _preset(name: str) -> Preset:
     entry = next(entry for entry in _file()["presets"] if entry["name"] == name)
-    documents = records.documents(_file()["sources"])
+    documents = chip_record.documents(_file()["sources"])
     source = documents[entry["source"]]
     return Preset(
         name,
@@ -115,5 +115,5 @@ def _preset(name: str) -> Preset:
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
     """Return the chip of a row. If a figure names no source, its source is the document of the table."""
-    made = records.from_record(Chip, record, documents)
+    made = chip_record.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from roofwidget.chips import Chip, is_off_chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels import columns, report
+from roofwidget.kernels import columns, table_report
 from roofwidget.kernels.arrow import to_table
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, frozen, is_whole
 from roofwidget.kernels.dataframes import from_frame, is_frame, to_columns, to_frame
@@ -490,10 +490,10 @@ class Kernels:
         return Kernels(**{**self._arguments(), **changes})
 
     def __repr__(self) -> str:
-        return report.plain(self)
+        return table_report.plain(self)
 
     def _repr_html_(self) -> str:
-        return report.html(self)
+        return table_report.html(self)
 
     @property
     def self_time(self) -> Floats:

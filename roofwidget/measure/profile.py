@@ -19,7 +19,7 @@ from roofwidget.kernels.columns import MAIN_LEVEL, is_whole
 from roofwidget.kernels.filters import whole_from_one
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
-from roofwidget.measure import report
+from roofwidget.measure import profile_report
 from roofwidget.measure.counts import NO_DEVICE, Counts, Grouping, OpCount, Request, Timing
 from roofwidget.measure.frameworks import COUNTERS, counter, default_grouping, framework_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks
@@ -262,9 +262,9 @@ class Profile:
         rows = whole_from_one(top, "summary: top")
         given = peaks_for([self]) if peaks is None else peaks
         remarks = given.chip.notes if isinstance(given, HardwarePeaks) else ()
-        tables = (self.kernels, report.merged(self.kernels))
+        tables = (self.kernels, profile_report.merged(self.kernels))
         bound, of_merged = (_bound(table, as_chip(given), memory) for table in tables)
-        print(report.summary(self, bound, of_merged, rows, remarks))  # noqa: T201 - its purpose
+        print(profile_report.summary(self, bound, of_merged, rows, remarks))  # noqa: T201 - its purpose
 
     def _chip(self, given: Any) -> Chip:
         return as_chip(peaks_for([self]) if given is None else given)
@@ -274,10 +274,10 @@ class Profile:
         return self.kernels.to_dataframe()
 
     def __repr__(self) -> str:
-        return f"Profile({report.one_line_of(self)})"
+        return f"Profile({profile_report.one_line_of(self)})"
 
     def _repr_html_(self) -> str:
-        return report.html(self)
+        return profile_report.html(self)
 
 
 def peaks_for(profiles: Sequence[Profile]) -> HardwarePeaks:
@@ -494,7 +494,7 @@ def _remarks(counts: Counts) -> list[str]:
     """Return warnings that all frameworks share: nothing was counted, or amounts of operations are unknown."""
     disturbance = [counts.disturbance] if counts.disturbance else []
     if not counts.ops:
-        return [*disturbance, report.NOTHING_COUNTED]
+        return [*disturbance, profile_report.NOTHING_COUNTED]
     unknown = {
         "FLOPs": [op.name for op in counts.ops if op.flops is None],
         "bytes": [op.name for op in counts.ops if op.bytes is None],

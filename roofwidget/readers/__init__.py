@@ -58,7 +58,7 @@ FORMATS: Final = (
     "roofwidget.readers.rocprof",
     "roofwidget.readers.ncu",
     "roofwidget.readers.page",
-    "roofwidget.readers.tables.records",
+    "roofwidget.readers.tables.lists_of_records",
 )
 # These readers read a file in pieces.
 _STREAMED: Final = ("torch", "xprof-csv", "xplane", "rocprof", "ncu", "table")

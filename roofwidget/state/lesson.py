@@ -326,7 +326,13 @@ class Lesson:
         help="What the page does not let a learner change, such as ['bandwidth']. Python may change it, so it "
         "keeps nothing secret.",
     )
-    hidden_panels = Field("python", panel_names, (), help="Panels that the page leaves out, such as ['table'].", page_type="readonly string[]")
+    hidden_panels = Field(
+        "python",
+        panel_names,
+        (),
+        help="Panels that the page leaves out, such as ['table'].",
+        page_type="readonly string[]",
+    )
     ranges = Field(
         "python",
         rate_ranges,

@@ -10,8 +10,8 @@ import numpy as np
 
 from roofwidget import units
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.kernel_moves import least_time
 from roofwidget.analysis.result import Bound
-from roofwidget.analysis.what_if_arithmetic import least_time
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import is_whole
 from roofwidget.kernels.table import Kernels
@@ -19,7 +19,7 @@ from roofwidget.state.field import Refused
 from roofwidget.state.what_if import one_level
 from roofwidget.support.did_you_mean import listed, nearest
 
-KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
+Moves: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
 _QUANTITIES: Final = ("bytes", "time")
@@ -41,7 +41,7 @@ def checked_factor(value: Any, what: str) -> float:
     return units.positive(units.parse(value, "s", what), what)
 
 
-def read_only_factors(given: Any) -> KernelWhatIfs:
+def read_only_factors(given: Any) -> Moves:
     """Return what-if factors as read-only mappings, in ascending order of rows, without factors of 1.
 
     Raises

@@ -14,7 +14,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
 from roofwidget.state.field import Field, Refused
 from roofwidget.state.forms import optional, row_number, row_numbers, snapshots_of
-from roofwidget.state.moves import KernelWhatIfs, check_row, read_only_factors
+from roofwidget.state.moves import Moves, check_row, read_only_factors
 from roofwidget.support.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _fit_typed_work(s: State, work: TypedWork) -> TypedWork:
     return work
 
 
-def _fit_moves(s: State, moves: KernelWhatIfs) -> KernelWhatIfs:
+def _fit_moves(s: State, moves: Moves) -> Moves:
     _fit_rows(s, moves, "moves")
     return moves
 

@@ -17,9 +17,9 @@ from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.workloads import Graph
+from roofwidget.workloads.graph_record import from_record as graph_from_record
+from roofwidget.workloads.graph_record import to_record as graph_to_record
 from roofwidget.workloads.partition import Partition
-from roofwidget.workloads.records import from_record as graph_from_record
-from roofwidget.workloads.records import to_record as graph_to_record
 
 Kind: TypeAlias = Literal["number", "choice", "drag", "merge"]
 Target: TypeAlias = Literal["intensity", "rate", "bandwidth", "peak_flops"]

@@ -19,8 +19,8 @@ from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.convention import convention as named_convention
 from roofwidget.workloads.expressions import Count, Dim, dims_of, evaluate, substitute
 from roofwidget.workloads.op import CLASSES, Op
+from roofwidget.workloads.partition_report import graph_html
 from roofwidget.workloads.registry import OPERATORS, Operator, built_in, register
-from roofwidget.workloads.report import graph_html
 from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype, is_floating
 

@@ -34,8 +34,8 @@ from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.op import Op, added
+from roofwidget.workloads.partition_report import partition_html
 from roofwidget.workloads.quotient import QuotientGraph, in_order
-from roofwidget.workloads.report import partition_html
 from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import Tensor
 

@@ -16,8 +16,8 @@ from traitlets import TraitError
 import roofwidget as rw
 from roofwidget import RooflineModel, wire
 from roofwidget.export import session
-from roofwidget.kernels import records
-from roofwidget.workloads import records as graph_records
+from roofwidget.kernels import table_record
+from roofwidget.workloads import graph_record as graph_records
 from tests.agreement import draw
 
 SEED = os.environ.get("ROOFWIDGET_SEED", "1")
@@ -283,7 +283,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_record_of_kernels_has_only_what_is_known() -> None:
-    assert records.to_record(rw.Kernels(["a"], [1e9], [1e6])) == {
+    assert table_record.to_record(rw.Kernels(["a"], [1e9], [1e6])) == {
         "names": ["a"],
         "flops": {"": [1e9]},
         "bytes": {"main": [1e6]},

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
+from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.kernels.columns import DictColumn
 from roofwidget.readers.torch.assembly import Spans, with_idle, without_launches
 
@@ -170,7 +170,7 @@ def test_a_kernel_that_the_chip_cannot_bound_does_not_turn_an_idle_row_into_a_ke
 
 def test_the_dropped_columns_of_kernels_with_what_ifs_are_those_of_the_data_alone() -> None:
     table = rw.Kernels(**FULL)
-    moved = apply_what_ifs(table, {0: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
+    moved = with_moves(table, {0: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
     dropped: dict[str, Any] = {"origin": {}, "launches": None, "launch_rows": [], "program": None, "steps": None}
     changed = {name: arguments(moved)[name] for name in ("bytes", "time", "self_time")}
     assert arguments(moved) == {**arguments(table), **dropped, **changed}

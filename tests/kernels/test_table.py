@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from roofwidget import Chip, Kernel, Kernels
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.kernel import as_kernel
-from roofwidget.kernels.records import from_record, to_record
 from roofwidget.kernels.table import as_kernels
+from roofwidget.kernels.table_record import from_record, to_record
 
 TOO_LARGE = 10**400
 NOT_AMOUNTS: list[Any] = [

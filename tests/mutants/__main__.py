@@ -34,7 +34,7 @@ _PYTHON: Final = {
     "roofwidget/analysis/roofline.py": ["analysis/test_roofline", "analysis/test_bound"],
     "roofwidget/analysis/bound.py": ["analysis/test_bound", "analysis/test_headroom", "analysis/test_report"],
     "roofwidget/analysis/bound_lenient.py": ["analysis/test_bound", "analysis/test_projection"],
-    "roofwidget/analysis/what_if_arithmetic.py": ["analysis/test_what_if_arithmetic"],
+    "roofwidget/analysis/kernel_moves.py": ["analysis/test_what_if_arithmetic"],
     "roofwidget/analysis/projection.py": ["analysis/test_projection", "analysis/test_projection_golden"],
     "roofwidget/analysis/utilization.py": ["analysis/test_utilization", "workloads/test_model_flops"],
     "roofwidget/analysis/network.py": ["analysis/test_network"],
@@ -50,7 +50,7 @@ _PYTHON: Final = {
         *("workloads/test_group_times", "workloads/test_partition", "workloads/test_search_budget"),
     ],
 }
-_ROOFLINE: Final = ["test/roofline", "test/text", "test/state/kernel_what_ifs.test.ts"]
+_ROOFLINE: Final = ["test/roofline", "test/text", "test/state/moves.test.ts"]
 _TYPESCRIPT: Final = {
     "js/src/text/numbers.ts": ["test/text", "test/chart/axis_units.test.ts"],
     **{

@@ -3,11 +3,11 @@
 import copy
 import os
 import pickle
-import random
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from random import Random
 from typing import Any
 
 import pytest
@@ -77,9 +77,9 @@ Act = Callable[[RooflineWidget], None]
 Fold = Callable[[State], State]
 
 
-def made(random: random.Random) -> RooflineWidget:
+def made(drawn: Random) -> RooflineWidget:
     widget = RooflineWidget(
-        [SMALL, LARGE], **random.choice(({"kernels": KERNELS}, {"graphs": {"prefill": PREFILL, "decode": DECODE}}))
+        [SMALL, LARGE], **drawn.choice(({"kernels": KERNELS}, {"graphs": {"prefill": PREFILL, "decode": DECODE}}))
     )
     steps = ["start", ("faster", {"bandwidth": "3 TB/s"}), ("in time", {"view": "time", "focus_chip": "large"})]
     rw.Story(widget, steps)
@@ -105,7 +105,7 @@ def assigned(values: Mapping[str, Any]) -> tuple[Act, Fold]:
 
 
 def held(given: list[tuple[str, Any]]) -> tuple[Act, Fold]:
-    """A hold: what does not fit yet waits for what comes later, and what never fits takes all back."""
+    """Return a hold: what does not fit yet waits for what comes later, and what never fits takes all back."""
 
     def act(widget: RooflineWidget) -> None:
         with suppress(traitlets.TraitError), widget.hold_trait_notifications():
@@ -135,7 +135,7 @@ def held(given: list[tuple[str, Any]]) -> tuple[Act, Fold]:
 
 
 def sent(values: Mapping[str, Any]) -> tuple[Act, Fold]:
-    """A page's update, which is taken as a whole or not at all."""
+    """Return an update of a page, which is taken as a whole or not at all."""
 
     def act(widget: RooflineWidget) -> None:
         with suppress(traitlets.TraitError):
@@ -151,9 +151,9 @@ def sent(values: Mapping[str, Any]) -> tuple[Act, Fold]:
     return act, fold
 
 
-def undone(states: list[State], random: random.Random) -> tuple[Act, Fold]:
-    """All values of an earlier state, by name."""
-    earlier = stored(random.choice(states))
+def undone(states: list[State], drawn: Random) -> tuple[Act, Fold]:
+    """Return the change to all values of an earlier state, by name."""
+    earlier = stored(drawn.choice(states))
 
     def act(widget: RooflineWidget) -> None:
         widget._apply(lambda _: earlier, waits=False)
@@ -161,21 +161,21 @@ def undone(states: list[State], random: random.Random) -> tuple[Act, Fold]:
     return act, lambda state: change(state, earlier)
 
 
-def some(random: random.Random, most: int, known: list[str]) -> dict[str, Any]:
-    names = random.sample(known, random.randint(1, most))
-    return {name: random.choice(VALUES[name]) for name in names}
+def some(drawn: Random, most: int, known: list[str]) -> dict[str, Any]:
+    names = drawn.sample(known, drawn.randint(1, most))
+    return {name: drawn.choice(VALUES[name]) for name in names}
 
 
-def next_change(random: random.Random, states: list[State], known: list[str]) -> tuple[Act, Fold]:
-    kind = random.random()
+def next_change(drawn: Random, states: list[State], known: list[str]) -> tuple[Act, Fold]:
+    kind = drawn.random()
     if kind < 0.5:
-        return assigned(some(random, 1, known))
+        return assigned(some(drawn, 1, known))
     if kind < 0.7:
-        return held([*some(random, 4, known).items()])
+        return held([*some(drawn, 4, known).items()])
     if kind < 0.9:
         # A page does not hear that a column of the kernels before is gone; see `test_messages.py`.
-        return sent({name: value for name, value in some(random, 3, known).items() if "site" not in str(value)})
-    return undone(states, random)
+        return sent({name: value for name, value in some(drawn, 3, known).items() if "site" not in str(value)})
+    return undone(states, drawn)
 
 
 @pytest.fixture
@@ -187,10 +187,9 @@ def _threads_switch_often() -> Iterator[None]:
 
 
 def test_any_sequence_of_changes_ends_in_the_state_that_folding_change_gives() -> None:
-    print(f"seed {SEED}")
     widget = None
     for number in range(SEQUENCES):
-        drawn = random.Random(f"{SEED} {number}")
+        drawn = Random(f"{SEED} {number}")  # noqa: S311 - no secret
         if widget is None or number % SEQUENCES_OF_ONE == 0:
             widget = made(drawn)
         states = [widget._state]
@@ -210,9 +209,8 @@ def test_any_sequence_of_changes_ends_in_the_state_that_folding_change_gives() -
 
 @pytest.mark.usefixtures("_threads_switch_often")
 def test_changes_of_two_threads_are_those_of_one_in_the_order_in_which_they_took_the_lock() -> None:
-    print(f"seed {SEED}")
     for number in range(IN_TWO_THREADS):
-        drawn = random.Random(f"{SEED} two {number}")
+        drawn = Random(f"{SEED} two {number}")  # noqa: S311 - no secret
         widget = made(drawn)
         start, swap, record = widget._state, widget._cell.swap, {}
 
@@ -260,10 +258,12 @@ def test_a_state_does_not_change() -> None:
 
 
 def test_what_a_page_gets_can_be_sent_back() -> None:
-    widget = made(random.Random(1))
+    widget = made(Random(1))  # noqa: S311 - no secret
     for name, field in FIELDS.items():
         if field.sync and field.owner == "shared":
-            assert change(widget._state, {name: from_wire(name, wire_value(widget._state, name))}) is widget._state, name
+            assert change(widget._state, {name: from_wire(name, wire_value(widget._state, name))}) is widget._state, (
+                name
+            )
     widget.close()
 
 
@@ -310,7 +310,12 @@ def test_a_widget_speaks_another_language_after_unobserve_all() -> None:
     widget.close()
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def pickled(model: RooflineModel) -> RooflineModel:
+    copied: RooflineModel = pickle.loads(pickle.dumps(model))  # noqa: S301 - it was made here
+    return copied
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
 def test_a_copy_of_a_model_has_its_values_and_its_own_life(copied: Callable[[RooflineModel], RooflineModel]) -> None:
     model = RooflineModel([SMALL, LARGE], KERNELS, selected=[1], bandwidth="3 TB/s")
     other = copied(model)

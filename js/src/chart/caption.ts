@@ -10,7 +10,7 @@ import { colourTitle } from "../text/columns.ts";
 import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
 import { reasonOf } from "../text/reasons.ts";
-import { withWhatIf } from "../text/what_if.ts";
+import { withWhatIf } from "../text/moves.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";
 import { ticksOfScale } from "./layers/colour_scale.tsx";
@@ -96,7 +96,7 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
     row === undefined
       ? sentenceOfRoof(roof, store.view.plane.value, store.view.terms.value)
       : withWhatIf(
-          store.rows.kernelWhatIfs.value,
+          store.rows.movedKernels.value,
           row,
           sentenceOf(store.rows.drawn.value, row, roof, row in store.rows.moves.value),
         );

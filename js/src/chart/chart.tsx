@@ -4,7 +4,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Points } from "../roofline/points.ts";
-import { whatIfRow } from "../text/what_if.ts";
+import { whatIfRow } from "../text/moves.ts";
 import { useGesture } from "../ui/gesture.ts";
 import { strings } from "../words/words.ts";
 import type { ChartDrag } from "./gestures/chart_drag.ts";
@@ -91,7 +91,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     toRoof: gap && gapBox(gap),
   };
   const card =
-    roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.rows.kernelWhatIfs.value, row) }) : undefined;
+    roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.rows.movedKernels.value, row) }) : undefined;
   const { boxes } = marks;
   const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
   const rulers = store.view.rulers.value && (

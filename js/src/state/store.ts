@@ -15,7 +15,7 @@ import { filterActions } from "./filters.ts";
 import { createWorkload, type GraphEntry } from "./graph.ts";
 import { createHistory } from "./history.ts";
 import { keepAnswers } from "./kept_answers.ts";
-import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
+import { createMoves } from "./moves.ts";
 import { answerOnChart, createLesson, verdictOf } from "./lesson.ts";
 import { createLocks } from "./locks.ts";
 import { createMergePreview } from "./merge_preview.ts";
@@ -79,7 +79,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const { shownRoofs, focusRoof } = derived;
   const snapshots = createSnapshots(sync, derived);
   const rates = createRates(sync, derived, { isLocked });
-  const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
+  const whatIfs = createMoves(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
   /** Applies a change from Python that replaces the kernels. After the change, the same row is another kernel. */

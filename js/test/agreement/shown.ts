@@ -14,7 +14,7 @@ import type { Model } from "../../src/state/model.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
 import { gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import { formatFactor, formatIntensity, formatPercent, formatQuantity } from "../../src/text/numbers.ts";
-import { noteOf } from "../../src/text/what_if.ts";
+import { noteOf } from "../../src/text/moves.ts";
 import { encodeSnapshots } from "../../src/wire/encode.ts";
 import { filterWords } from "../../src/words/words.ts";
 

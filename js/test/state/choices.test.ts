@@ -8,7 +8,7 @@ import { commonPrecision } from "../../src/roofline/ceilings.ts";
 import { byFallingTime, UNFILTERED } from "../../src/roofline/filters.ts";
 import { MIN_EXPLAINED_SHARE } from "../../src/roofline/projection.ts";
 import { MAX_RANKED_KERNELS, rankingOf } from "../../src/roofline/ranking.ts";
-import { judgeOf } from "../../src/roofline/what_if_arithmetic.ts";
+import { judgeOf } from "../../src/roofline/kernel_moves.ts";
 import { MAX_SNAPSHOT_KERNELS, MAX_SNAPSHOT_NAME } from "../../src/state/snapshots.ts";
 import { createStore } from "../../src/state/store.ts";
 import { encodeSnapshots } from "../../src/wire/encode.ts";

@@ -65,8 +65,8 @@ from typing import TYPE_CHECKING, Any, Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu.assembly import kernels, read_launches
+from roofwidget.readers.ncu.ncu_rep import MAGIC
 from roofwidget.readers.ncu.pages import is_header, is_printed
-from roofwidget.readers.ncu.report import MAGIC
 
 if TYPE_CHECKING:
     from roofwidget.chips import Chip

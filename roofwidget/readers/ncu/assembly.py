@@ -36,8 +36,8 @@ from roofwidget.readers.ncu.metrics import (
     merge_passes,
     traffic_by_level,
 )
+from roofwidget.readers.ncu.ncu_rep import MAGIC, read_report
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
-from roofwidget.readers.ncu.report import MAGIC, read_report
 from roofwidget.readers.ncu.roofs import advised_chip, chip_with_roofs, sm_clock
 from roofwidget.support.precisions import is_integer
 

@@ -4,10 +4,10 @@
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";
 import { isTotal } from "../../roofline/totals.ts";
-import { judgeOf } from "../../roofline/what_if_arithmetic.ts";
+import { judgeOf } from "../../roofline/kernel_moves.ts";
 import type { Store } from "../../state/store.ts";
 import type { Gesture } from "../../state/sync.ts";
-import { possibleWhatIfs } from "../../text/what_if.ts";
+import { possibleWhatIfs } from "../../text/moves.ts";
 import { lookUp } from "../../ui/keys.ts";
 import type { Move } from "../../wire/types.ts";
 import type { Ghost } from "../layers/moved_kernels.tsx";

@@ -4,7 +4,7 @@
 import type { Points } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf } from "../../text/kernel_names.ts";
-import { noteOf } from "../../text/what_if.ts";
+import { noteOf } from "../../text/moves.ts";
 import { Button } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
 import { stepOf } from "../../ui/keys.ts";
@@ -134,7 +134,7 @@ const BUTTON_PX = 24;
 
 /** The notes of moved kernels, each beside the kernel's mark. */
 export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[]): Label[] {
-  const whatIfs = store.rows.kernelWhatIfs.value;
+  const whatIfs = store.rows.movedKernels.value;
   const { left, right } = scene.scales.plot;
   const fits = (line: string) => textWidth(line, true) < right - left - BUTTON_PX - 2 * NOTE_EDGE_PX;
   return ghosts.flatMap(({ row, index, to: [x, y], radius }): Label[] => {

@@ -2,7 +2,7 @@
 // launch.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { whatIfRow } from "../../text/what_if.ts";
+import { whatIfRow } from "../../text/moves.ts";
 import { useGesture } from "../../ui/gesture.ts";
 import { strings } from "../../words/words.ts";
 import type { ChartDrag } from "../gestures/chart_drag.ts";
@@ -47,7 +47,7 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
         <Tooltip
           {...cardOf({
             ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
-            more: whatIfRow(store.rows.kernelWhatIfs.value, scene.points.row[index] as number),
+            more: whatIfRow(store.rows.movedKernels.value, scene.points.row[index] as number),
             terms: store.view.terms.value,
             colourBy: scene.colouring.key,
             ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },

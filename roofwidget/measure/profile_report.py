@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.analysis import report as bounds_text
+from roofwidget.analysis import bound_report
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError, Source
 from roofwidget.kernels.operations import operations_of
@@ -178,7 +178,7 @@ def _above_roof(bound: Bound, table: Kernels) -> Iterator[str]:
     """Yield sentences on rows that are faster than their roof allows."""
     yield from _cached(bound, table)
     others = bound.bound_by != bound.memory
-    yield from bounds_text.above_roof(bound, others)
+    yield from bound_report.above_roof(bound, others)
     if any("attention" in str(name) for name in table.names[bound.above_roof & others]):
         yield _ALL_PAIRS
 

@@ -3,7 +3,7 @@
 import { isByRatios, judge } from "../roofline/bound.ts";
 import { operationOf } from "../roofline/operations.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { judgeOf, type Moved, totalOf } from "../roofline/what_if_arithmetic.ts";
+import { judgeOf, type Moved, totalOf } from "../roofline/kernel_moves.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Moves } from "../wire/types.ts";
 import { moveWords, strings } from "../words/words.ts";
@@ -19,7 +19,7 @@ const line = (parts: readonly string[]) => parts.join(" · ");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < FACTOR_TOLERANCE;
 
 /** The what-ifs of the kernels, and the results of these what-ifs under the focus roof. */
-export interface KernelWhatIfs {
+export interface MovedKernels {
   readonly kernels: Kernels;
   readonly moves: Moves;
   readonly moved: Moved | undefined;
@@ -34,7 +34,7 @@ export interface KernelWhatIfs {
  * fit, there is no second line. If the kernel has no what-if, returns no lines.
  */
 export function noteOf(
-  { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,
+  { kernels, moves, moved, focus }: Omit<MovedKernels, "dragged">,
   row: number,
   fits: (line: string) => boolean = () => true,
 ): readonly string[] {
@@ -94,7 +94,7 @@ function changeOf(from: number, to: number, unit: "s" | RateUnit = "s"): string 
 }
 
 /** Adds the what-if to a kernel's sentence. While the kernel is dragged, the what-if replaces the sentence. */
-export function withWhatIf(whatIfs: KernelWhatIfs | undefined, row: number, sentence: string): string {
+export function withWhatIf(whatIfs: MovedKernels | undefined, row: number, sentence: string): string {
   if (!whatIfs) return sentence;
   const { dragged } = whatIfs;
   if (dragged?.row === row) return sentenceOfCarried(whatIfs, row, dragged.byKeys);
@@ -103,7 +103,7 @@ export function withWhatIf(whatIfs: KernelWhatIfs | undefined, row: number, sent
 }
 
 /** Returns the row of the what-if in the tooltip. */
-export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): TooltipRow[] {
+export function whatIfRow(whatIfs: MovedKernels | undefined, row: number): TooltipRow[] {
   const [first] = whatIfs ? noteOf(whatIfs, row) : [];
   return first === undefined ? [] : [[moveWords.told, first]];
 }
@@ -125,7 +125,7 @@ export function possibleWhatIfs(
 }
 
 /** Returns the sentence of the dragged kernel. Until the kernel has moved, the sentence says how to move the kernel. */
-function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean): string {
+function sentenceOfCarried(whatIfs: MovedKernels, row: number, byKeys: boolean): string {
   const name = shortNameOf(whatIfs.kernels, row);
   const note = noteOf(whatIfs, row);
   return note.length > 0

@@ -17,7 +17,7 @@ BoundFunction = Callable[[Kernels], Bound]
 
 
 @unwarned
-def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], bound_of: BoundFunction) -> Kernels:
+def with_moves(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], bound_of: BoundFunction) -> Kernels:
     """Return the kernels with what-ifs applied.
 
     The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not its bytes over the link. The kernel
@@ -47,7 +47,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     >>> table = rw.Kernels(["norm"], [1e9], [62e6], time=[124e-6])
     >>> rw.bound(table, chip).utilization.tolist()
     [0.5]
-    >>> float(apply_what_ifs(table, {0: {"bytes": 0.5}}, lambda some: rw.bound(some, chip)).time[0])
+    >>> float(with_moves(table, {0: {"bytes": 0.5}}, lambda some: rw.bound(some, chip)).time[0])
     6.2e-05
     """
     if not moves:

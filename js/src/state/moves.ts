@@ -3,20 +3,20 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
-import { moved } from "../roofline/what_if_arithmetic.ts";
-import type { KernelWhatIfs } from "../text/what_if.ts";
+import { moved } from "../roofline/kernel_moves.ts";
+import type { MovedKernels } from "../text/moves.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Move, Moves, TypedWork, Work } from "../wire/types.ts";
 import { type Gesture, isEqual, type Sync } from "./sync.ts";
 
-export function createKernelWhatIfs(
+export function createMoves(
   sync: Sync,
   kernels: ReadonlySignal<Kernels>,
   focusRoof: ReadonlySignal<Roof | undefined>,
 ) {
   const { moves, typedWork } = sync.signals;
   /** The kernel that is being dragged, by pointer or by keys. */
-  const kernelDrag = signal<KernelWhatIfs["dragged"]>(undefined);
+  const kernelDrag = signal<MovedKernels["dragged"]>(undefined);
   const movedNow = computed(() => {
     const roof = focusRoof.value;
     return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
@@ -60,7 +60,7 @@ export function createKernelWhatIfs(
        */
       moved: movedNow,
       /** The data that texts about what-ifs need; undefined without a roof. */
-      kernelWhatIfs: computed((): KernelWhatIfs | undefined => {
+      movedKernels: computed((): MovedKernels | undefined => {
         const focus = focusRoof.value;
         if (!focus) return undefined;
         return { kernels: kernels.value, moves: moves.value, moved: movedNow.value, focus, dragged: kernelDrag.value };

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from traitlets import TraitError
 
 import roofwidget as rw
-from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
+from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.chips import Link
 from roofwidget.wire import by_row_from_wire, by_row_to_wire
 
@@ -47,7 +47,7 @@ def test_a_moved_kernel_takes_what_exact_fractions_give(case: dict[str, Any]) ->
     def judge(kernels: rw.Kernels) -> Any:
         return rw.bound(kernels, CHIP, **options)
 
-    found = apply_what_ifs(_table([case["kernel"]]), {0: case["move"]}, judge)
+    found = with_moves(_table([case["kernel"]]), {0: case["move"]}, judge)
     wanted = [math.nan if case["expected"][key] is None else case["expected"][key] for key in ("time", "share")]
     np.testing.assert_allclose([found.time[0], judge(found).utilization[0]], wanted, rtol=1e-12)
 
@@ -55,7 +55,7 @@ def test_a_moved_kernel_takes_what_exact_fractions_give(case: dict[str, Any]) ->
 @pytest.mark.parametrize("case", FILE["programs"], ids=lambda case: str(case["name"]))
 def test_a_program_takes_the_sum_of_its_kernels_one_that_cannot_be_said_as_it_was(case: dict[str, Any]) -> None:
     table = _table(case["kernels"])
-    found = apply_what_ifs(table, by_row_from_wire(case["moves"]), lambda kernels: rw.bound(kernels, CHIP))
+    found = with_moves(table, by_row_from_wire(case["moves"]), lambda kernels: rw.bound(kernels, CHIP))
     times = np.where(np.isnan(found.self_time), table.self_time, found.self_time)
     np.testing.assert_allclose([np.nansum(table.self_time), np.nansum(times)], case["expected"], rtol=1e-12)
 
@@ -74,7 +74,7 @@ factors = st.floats(1e-6, 1e6)
 def test_other_bytes_leave_the_share_of_the_roof_as_it_is(flops: float, moves: float, time: float, by: float) -> None:
     table = rw.Kernels(["one"], [flops], [moves], time=[time])
     before = rw.bound(table, CHIP).utilization[0]
-    after = apply_what_ifs(table, {0: {"bytes": by}}, lambda kernels: rw.bound(kernels, CHIP))
+    after = with_moves(table, {0: {"bytes": by}}, lambda kernels: rw.bound(kernels, CHIP))
     np.testing.assert_allclose(rw.bound(after, CHIP).utilization[0], before, rtol=1e-9)
 
 
@@ -84,7 +84,7 @@ def test_no_factor_brings_a_kernel_above_its_roof(
 ) -> None:
     table = rw.Kernels(["one"], [flops], [moves], time=[time])
     before = rw.bound(table, CHIP).utilization[0]
-    after = apply_what_ifs(table, {0: {"bytes": by, "time": slower}}, lambda kernels: rw.bound(kernels, CHIP))
+    after = with_moves(table, {0: {"bytes": by, "time": slower}}, lambda kernels: rw.bound(kernels, CHIP))
     # A kernel above its roof does not go higher.
     assert rw.bound(after, CHIP).utilization[0] <= max(before, 1) * (1 + 1e-9)
 
@@ -99,7 +99,7 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
         category=["x", "y"],
         extra={"rank": [1, 2]},
     )
-    found = apply_what_ifs(table, {1: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
+    found = with_moves(table, {1: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
     assert found[[0]] == table[[0]]
     assert {level: column.tolist() for level, column in found.bytes_by_level.items()} == {
         "HBM": [62e6, 31e6],
@@ -122,14 +122,14 @@ def test_what_describes_the_measured_data_is_left_out_and_a_table_without_self_t
         program=rw.Kernels(["all"], [1e9], [62e6]),
         steps=rw.Kernels(["step"], [1e9], [62e6]),
     )
-    found = apply_what_ifs(table, {0: {"time": 0.8}}, lambda kernels: rw.bound(kernels, CHIP))
+    found = with_moves(table, {0: {"time": 0.8}}, lambda kernels: rw.bound(kernels, CHIP))
     assert (dict(found.origin), found.launches, len(found.program), len(found.steps)) == ({}, None, 0, 0)
     assert not found.has_self_time
 
 
 def test_other_bytes_of_a_kernel_without_work_give_an_unknown_time_and_no_warning() -> None:
     table = rw.Kernels(["empty"], [0], [0], time=[1e-6])
-    found = apply_what_ifs(table, {0: {"bytes": 2}}, lambda kernels: rw.bound(kernels, CHIP))
+    found = with_moves(table, {0: {"bytes": 2}}, lambda kernels: rw.bound(kernels, CHIP))
     assert np.isnan(found.time[0])
 
 

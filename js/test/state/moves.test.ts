@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from "vitest";
 import golden from "../../../tests/golden/moves.json";
 import { changedBy, type KernelTarget, moveAt, moveBy } from "../../src/chart/gestures/kernel_target.ts";
 import { scaleLog } from "../../src/chart/scales.ts";
-import { moved, totalOf } from "../../src/roofline/what_if_arithmetic.ts";
+import { moved, totalOf } from "../../src/roofline/kernel_moves.ts";
 import { createStore } from "../../src/state/store.ts";
-import { noteOf } from "../../src/text/what_if.ts";
+import { noteOf } from "../../src/text/moves.ts";
 import { textAt } from "../../src/wire/columns.ts";
 import type { Moves } from "../../src/wire/types.ts";
 import {

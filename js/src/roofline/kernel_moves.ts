@@ -1,5 +1,5 @@
 // Computes the effect of what-ifs on kernels. A what-if changes the number of bytes of a kernel, and the share of the
-// roof that the kernel reaches. Mirrors roofwidget/analysis/what_if_arithmetic.py.
+// roof that the kernel reaches. Mirrors roofwidget/analysis/kernel_moves.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
 import type { Move, Moves } from "../wire/types.ts";
