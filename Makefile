@@ -3,6 +3,7 @@
 #   make demo     JupyterLab on live charts and the lessons (BROWSER=none PORT=8899: print the address, open nothing)
 #   make test     every check; a part of it: lint types js unit notebooks browser
 #   make build    sdist and wheel in dist/
+#   make traits   write js/src/wire/traits.ts, the page's table of the synced traits, from their declarations
 #   make api      write tests/api.txt, the public interface that a test compares
 #   make consumer mypy and pyright on a program that uses the installed wheel
 #   make release-check  the wheel in an empty environment without Node, in JupyterLab, and a saved page from its file
@@ -27,7 +28,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs build \
-  bench bundle clean distclean api consumer release-check lowest newest real-files gpu gpu-packages
+  bench bundle clean distclean api consumer release-check traits lowest newest real-files gpu gpu-packages
 
 PYTHON ?= python3
 # Names or paths of interpreters.
@@ -128,6 +129,9 @@ build: .venv/.dev
 
 api: .venv/.dev
 	python -m tests.api
+
+traits: .venv/.dev
+	python js/make_traits.py
 
 consumer: build
 	uv venv --quiet --clear --python .venv/bin/python .hosts/consumer
