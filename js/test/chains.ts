@@ -1,6 +1,6 @@
 // Chains of elementwise operations as Python sends them, and the state of a model that has them.
 
-import { LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
+import { DEFAULTS, wireChip, wireKernels } from "./helpers.ts";
 
 interface ChainSpec {
   ops?: number;
@@ -34,21 +34,13 @@ export function chain(name: string, { ops = 2, dims = [["n", 1, 1024, 100]], ...
 export function stateOf(graphs: readonly (readonly [phase: string, graph: unknown])[]): Record<string, unknown> {
   const [phase, graph] = graphs[0] ?? ["", { ops: [] }];
   return {
-    title: "",
+    ...DEFAULTS,
     chips: [wireChip({ id: "c", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10 } })],
     kernels: wireKernels([{ flops: 10, bytes: 1 }]),
-    ...{
-      shown: ["c"],
-      focus_chip: "c",
-      precision: "auto",
-      memory: "main",
-      what_if: {},
-      exposed_comm: 0,
-      exposed_roofs: [],
-    },
-    ...{ ceilings: null, all_levels: false, launch_overhead: 0, ...VIEWING, ...LESSON, selected: [], hovered: null },
-    ...{ graphs, phase, partition: (graph as { ops: unknown[] }).ops.map((_, at) => [at]) },
-    ...{ dims: {}, convention: "", dtype: null },
-    ...PROFILE,
+    shown: ["c"],
+    focus_chip: "c",
+    graphs,
+    phase,
+    partition: (graph as { ops: unknown[] }).ops.map((_, at) => [at]),
   };
 }

@@ -6,8 +6,10 @@ import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofli
 import { applied, type Changes } from "../src/state/changes.ts";
 import { STAMP } from "../src/state/messages.ts";
 import type { Model } from "../src/state/model.ts";
+import { TRAIT_NAMES, wireName } from "../src/state/sync.ts";
 import type { Kernels } from "../src/wire/columns.ts";
 import { decodeKernels } from "../src/wire/decode.ts";
+import { TRAITS } from "../src/wire/traits.ts";
 import type { Ceiling, Chip, Share, WhatIf } from "../src/wire/types.ts";
 
 export interface ChipSpec {
@@ -183,36 +185,10 @@ const lowerKeys = (amount: Amount): Amount =>
 /** The default units: FLOP/s and FLOP/B. */
 export const UNITS = unitsOf(DEFAULT_AXES);
 
-/** The view traits of a new model. */
-export const VIEWING = {
-  ...{ view: "roofline", zoom: null, rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 },
-  ...{ time_scale: "log", frame: "points", presentation: false, rulers: true, snapshots: [] },
-  moves: {},
-  typed_work: {},
-  ...{ story: null as unknown, step: 0, answers: {} },
-};
-
-/** The lesson traits of a new model. */
-export const LESSON = {
-  ...{ story: null, step: 0, answers: {}, locks: [], hidden_panels: [], ranges: {}, snap: {}, terms: {} },
-};
-
-/** The profile traits of a new model. */
-export const PROFILE = {
-  search: "",
-  categories: null as string[] | null,
-  bounds: null as string[] | null,
-  precisions: null as string[] | null,
-  time_share: 1,
-  top: 1000 as number | null,
-  infeed: true,
-  scope: "kernels",
-  baseline: null as unknown,
-  sort_by: "",
-  columns: null as string[] | null,
-  colour_by: "category",
-  at_roof: [] as number[],
-};
+/** The values of a new model's traits, by their names on the wire. */
+export const DEFAULTS: Readonly<Record<string, unknown>> = Object.fromEntries(
+  TRAIT_NAMES.map((name) => [wireName(name), TRAITS[name][1]]),
+);
 
 /** What a page sends; see roofwidget/state/messages.py. */
 export interface PageMessage {

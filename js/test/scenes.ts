@@ -11,14 +11,12 @@ import { pointsOf } from "../src/roofline/points.ts";
 import { rankingOf } from "../src/roofline/ranking.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import {
+  DEFAULTS,
   FakeModel,
   type KernelSpec,
-  LESSON,
   makeChip,
   makeKernels,
   makeRoof,
-  PROFILE,
-  VIEWING,
   wireChip,
   wireKernels,
 } from "./helpers.ts";
@@ -79,16 +77,10 @@ export function random(next: () => number): Scene {
 /** A model with some kernels and one chip of 100 TFLOP/s and 1 TB/s. */
 export const onOneChip = (specs: readonly KernelSpec[], changes: Record<string, unknown> = {}): FakeModel =>
   new FakeModel({
-    ...{ title: "", chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })], kernels: wireKernels(specs) },
-    ...{
-      shown: ["chip"],
-      focus_chip: "chip",
-      precision: "auto",
-      memory: "main",
-      what_if: {},
-      exposed_comm: 0,
-      exposed_roofs: [],
-    },
-    ...{ ceilings: null, all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {} },
-    ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...LESSON, ...PROFILE, ...changes },
+    ...DEFAULTS,
+    chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })],
+    kernels: wireKernels(specs),
+    shown: ["chip"],
+    focus_chip: "chip",
+    ...changes,
   });

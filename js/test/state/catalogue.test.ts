@@ -16,7 +16,7 @@ async function packed(value: unknown): Promise<string> {
 async function make() {
   const model = new FakeModel({
     ...{ ...stateOf([]), graphs: [], partition: null, phase: "", chips: [wireChip({ id: "own" })] },
-    ...{ shown: ["own"], focus_chip: "own", added_chips: [], catalogue: await packed(CATALOGUE) },
+    ...{ shown: ["own"], focus_chip: "own", catalogue: await packed(CATALOGUE) },
   });
   const store = createStore(model, current().signal);
   await store.rates.loadCatalogue();

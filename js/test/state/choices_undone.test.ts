@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, FakeModel, LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+import { DEFAULTS, eachWithClock, FakeModel, wireChip, wireKernels } from "../helpers.ts";
 
 const CHIPS = [
   wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),
@@ -10,13 +10,11 @@ const CHIPS = [
   wireChip({ id: "c", peaks: { fp8: 40 }, memories: { HBM: 4, L2: null } }),
 ];
 const STATE = {
-  ...{ title: "", chips: CHIPS, kernels: wireKernels([{ flops: 10, bytes: 1 }]), shown: ["a", "b"], focus_chip: "a" },
-  ...{ precision: "auto", memory: "main", what_if: {}, exposed_comm: 0, exposed_roofs: [], ceilings: null },
-  ...{ all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {}, convention: "" },
-  ...{ dtype: null, selected: [], hovered: null },
-  ...VIEWING,
-  ...LESSON,
-  ...PROFILE,
+  ...DEFAULTS,
+  chips: CHIPS,
+  kernels: wireKernels([{ flops: 10, bytes: 1 }]),
+  shown: ["a", "b"],
+  focus_chip: "a",
 };
 /** More than the time within which messages of Python are one change, ms. */
 const LATER_MS = 1000;

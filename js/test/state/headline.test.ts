@@ -3,38 +3,17 @@
 import { effect } from "@preact/signals";
 import { expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, FakeModel, LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+import { DEFAULTS, eachWithClock, FakeModel, wireChip, wireKernels } from "../helpers.ts";
 
 const abort = eachWithClock();
 
 /** 1 s at the roof of chip "a", which has 100 TFLOP/s and 1 TB/s, in 4 s. */
 const STATE = {
-  added_chips: [],
-  open_files: "folder",
-  title: "",
+  ...DEFAULTS,
   chips: [wireChip({ id: "a" })],
   kernels: wireKernels([{ name: "matmul", flops: 1e14, bytes: 1, time: 4 }]),
   shown: ["a"],
   focus_chip: "a",
-  precision: "auto",
-  memory: "main",
-  what_if: {},
-  exposed_comm: 0,
-  exposed_roofs: [],
-  ceilings: null,
-  all_levels: false,
-  launch_overhead: 0,
-  ...VIEWING,
-  ...LESSON,
-  graphs: [],
-  phase: "",
-  partition: null,
-  dims: {},
-  convention: "",
-  dtype: null,
-  selected: [],
-  hovered: null,
-  ...PROFILE,
 };
 
 const storeOf = (state: object = {}) => createStore(new FakeModel({ ...STATE, ...state }), abort().signal);

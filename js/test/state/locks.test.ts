@@ -17,7 +17,7 @@ const PHASES: readonly (readonly [string, unknown])[] = [
 ];
 
 function make(changes: Readonly<Record<string, unknown>> = {}) {
-  const state = { chips: CHIPS, shown: ["a", "b"], focus_chip: "a", added_chips: [], ...changes };
+  const state = { chips: CHIPS, shown: ["a", "b"], focus_chip: "a", ...changes };
   const model = new FakeModel({ ...stateOf(PHASES), ...state });
   const store = createStore(model, abort().signal);
   return { model, store };

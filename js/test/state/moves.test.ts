@@ -10,15 +10,13 @@ import { noteOf } from "../../src/text/moves.ts";
 import { textAt } from "../../src/wire/columns.ts";
 import type { Moves } from "../../src/wire/types.ts";
 import {
+  DEFAULTS,
   eachWithClock,
   FakeModel,
   type KernelSpec,
-  LESSON,
   makeChip,
   makeKernels,
   makeRoof,
-  PROFILE,
-  VIEWING,
   wireChip,
   wireKernels,
 } from "../helpers.ts";
@@ -217,18 +215,12 @@ const begin = eachWithClock();
 
 function start(state: Record<string, unknown> = {}) {
   const model = new FakeModel({
-    ...{ title: "", chips: [wireChip({ peaks, memories })], kernels: wireKernels(KERNELS), graphs: [], phase: "" },
-    ...{ partition: null, dims: {}, convention: "", dtype: null, shown: ["chip"], focus_chip: "chip" },
-    ...{
-      precision: "auto",
-      memory: "main",
-      what_if: {},
-      exposed_comm: 0,
-      exposed_roofs: [],
-      ceilings: null,
-      all_levels: false,
-    },
-    ...{ launch_overhead: 0, ...VIEWING, ...LESSON, selected: [], hovered: null, ...PROFILE, ...state },
+    ...DEFAULTS,
+    chips: [wireChip({ peaks, memories })],
+    kernels: wireKernels(KERNELS),
+    shown: ["chip"],
+    focus_chip: "chip",
+    ...state,
   });
   return { model, store: createStore(model, begin().signal) };
 }

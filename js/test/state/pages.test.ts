@@ -173,7 +173,6 @@ const GRAPHS = [
 ] as const;
 const CHIPS = ["c", "d"];
 const STATE: State = {
-  added_chips: [],
   ...stateOf(GRAPHS),
   chips: CHIPS.map((id) => wireChip({ id, peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } })),
   shown: CHIPS,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { measuredRates } from "../../src/roofline/measured_rates.ts";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, FakeModel, LESSON, makeChip, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+import { DEFAULTS, eachWithClock, FakeModel, makeChip, wireChip, wireKernels } from "../helpers.ts";
 
 const ceiling = (rate: number, place: { memory?: string; precision?: string }, measured = true) => {
   const { memory = null, precision = null } = place;
@@ -22,9 +22,7 @@ const MEASURED = {
   ],
 };
 const STATE = {
-  added_chips: [],
-  open_files: "folder",
-  title: "",
+  ...DEFAULTS,
   chips: [
     wireChip(MEASURED),
     wireChip({ id: "b", peaks: { bf16: 60 }, memories: { HBM: 8 } }),
@@ -33,12 +31,6 @@ const STATE = {
   kernels: wireKernels([{ flops: 10, bytes: 1 }]),
   shown: ["a", "b"],
   focus_chip: "a",
-  ...{ precision: "auto", memory: "main", what_if: {}, exposed_comm: 0, exposed_roofs: [], ceilings: null },
-  ...{ all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {}, convention: "" },
-  ...{ dtype: null, selected: [], hovered: null },
-  ...VIEWING,
-  ...LESSON,
-  ...PROFILE,
 };
 const ACHIEVABLE = {
   a: { peak_flops: { bf16: 80 }, bandwidth: { HBM: 9 } },
@@ -47,7 +39,7 @@ const ACHIEVABLE = {
 
 const abort = eachWithClock();
 
-function make(changes: Partial<typeof STATE> = {}) {
+function make(changes: Record<string, unknown> = {}) {
   const model = new FakeModel({ ...STATE, ...changes });
   return { model, store: createStore(model, abort().signal) };
 }
@@ -97,7 +89,7 @@ describe("the choice of peaks", () => {
       wireChip({ ...MEASURED, memories, ceilings: [...MEASURED.ceilings, ceiling(30, { memory: "L2" })] }),
       STATE.chips[2],
     ];
-    const { store } = make({ chips, shown: ["a", "c"], ranges } as unknown as Partial<typeof STATE>);
+    const { store } = make({ chips, shown: ["a", "c"], ranges } as unknown as Record<string, unknown>);
     store.rates.usePeaks("achievable");
     expect(store.rates.whatIf.value).toEqual({
       a: { peak_flops: { bf16: 70 }, bandwidth: { HBM: 9.5, L2: 30 } },
@@ -108,12 +100,12 @@ describe("the choice of peaks", () => {
     expect(store.rates.whatIf.value).toEqual({ a: { peak_flops: { bf16: 70 } }, c: { bandwidth: { HBM: 9.5 } } });
   });
   it("stops at the rates of a lesson alone", () => {
-    const { store } = make({ snap: { peak_flops: [25, 50, 100] } } as unknown as Partial<typeof STATE>);
+    const { store } = make({ snap: { peak_flops: [25, 50, 100] } } as unknown as Record<string, unknown>);
     store.rates.usePeaks("achievable");
     expect(store.rates.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 9 });
   });
   it.each(["peak_flops", "bandwidth"])("is locked with %s", (lock) => {
-    const { model, store } = make({ locks: [lock] } as unknown as Partial<typeof STATE>);
+    const { model, store } = make({ locks: [lock] } as unknown as Record<string, unknown>);
     store.rates.usePeaks("achievable");
     expect([store.rates.whatIf.value, model.sent]).toEqual([{}, []]);
     expect(store.lesson.lockNote(lock as "bandwidth")).toBeDefined();

@@ -3,11 +3,10 @@
 import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { eachWithClock, FakeModel, LESSON, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+import { DEFAULTS, eachWithClock, FakeModel, wireChip, wireKernels } from "../helpers.ts";
 
 const STATE = {
-  added_chips: [] as readonly string[],
-  open_files: "folder",
+  ...DEFAULTS,
   title: "A title",
   chips: [
     wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),
@@ -17,30 +16,11 @@ const STATE = {
   kernels: wireKernels([{ flops: 10, bytes: 1 }]),
   shown: ["a", "b"],
   focus_chip: "a",
-  precision: "auto",
-  memory: "main",
-  what_if: {},
-  exposed_comm: 0,
-  exposed_roofs: [] as number[],
-  ceilings: null as string[] | null,
-  all_levels: false,
-  launch_overhead: 0,
-  ...VIEWING,
-  ...LESSON,
-  graphs: [] as unknown,
-  phase: "",
-  partition: null as number[][] | null,
-  dims: {} as Record<string, number>,
-  convention: "",
-  dtype: null as string | null,
-  selected: [] as number[],
-  hovered: null,
-  ...PROFILE,
 };
 
 const abort = eachWithClock();
 
-function make(changes: Partial<typeof STATE> = {}) {
+function make(changes: Record<string, unknown> = {}) {
   const model = new FakeModel({ ...STATE, ...changes });
   return { model, store: createStore(model, abort().signal) };
 }
