@@ -1,6 +1,6 @@
-"""Random models in a real JupyterLab: what the page shows is what Python says, number by number.
+"""Random models in a real JupyterLab: the page shows the texts of its own functions, word by word.
 
-The models are those of tests/agreement, which sees many more of them, without a page.
+The models are those of tests/agreement, which holds the numbers in these texts to Python's.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any, Final
 from playwright.sync_api import expect
 
 import roofwidget as rw
+from roofwidget.support.precisions import operation
 from roofwidget.units import format_quantity
-from tests.agreement import draw
-from tests.agreement.reference import Said, unit_of
-from tests.agreement.test_random_models import differences, numbers_in
+from tests.agreement import draw, page
+from tests.agreement.reference import Said
+from tests.agreement.test_random_models import differences
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
 from tests.browser.lab import Notebook
@@ -76,29 +77,31 @@ def opened(drawn: Drawn) -> None:
             columns.click()
 
 
-def told(model: rw.RooflineModel) -> dict[str, Any]:
-    """Return what Python says of what the page shows at first."""
-    here = Said(model)
+def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page shows at first. `texts` are those of the page's functions."""
     bound = here.focus
-    rows = model.filtered_rows.tolist()
-    cells = here.cells()
-    for row in above_roof(here):
-        cells["utilization"][row] += " ▲"
-    ranking, _ = here.ranking()
+    rows = here.model.filtered_rows.tolist()
+    cells = texts["cells"]
     levels = [] if bound is None else here.levels_drawn() if bound.memory == "all" else [here.level(bound)]
     rates: list[list[str]] = []
     if bound is not None:
-        rates = [["peak_flops", format_quantity(here.peak(bound), f"{unit_of(here.precision_of(bound))}/s", 4)]]
+        rates = [["peak_flops", format_quantity(here.peak(bound), f"{operation(here.precision_of(bound))}/s", 4)]]
     rates += [
         ["bandwidth", format_quantity(bound.chip.bandwidth(level), "B/s", 4)] for level in levels if bound is not None
     ]
     return {
         "rows": len(rows) if here.n else 0,
-        "cells": {str(row): {key: column[row] for key, column in cells.items()} for row in rows},
-        "sentence": numbers_in(here.roof_sentence(here.judging)) if here.judging is not None else None,
-        "counted": [number for text in here.counted() for number in numbers_in(text) if number != "unknown"],
+        "cells": {
+            str(row): {
+                key: column[row] + (" ▲" if key == "utilization" and row in above_roof(here) else "")
+                for key, column in cells.items()
+            }
+            for row in rows
+        },
+        "sentence": None if here.judging is None else texts["roofs"][here.judging.chip.id],
+        "counted": texts["counted"],
         "rates": rates,
-        "ranking": [numbers_in(gain) for _, _, gain in ranking],
+        "ranking": [cells["headroom"][row] for row, _ in here.ranking()],
     }
 
 
@@ -115,43 +118,43 @@ def read(drawn: Drawn, wanted: dict[str, Any]) -> dict[str, Any]:
     return {
         "rows": found["rows"],
         "cells": {row: cells.get(row, wanted["cells"][row] if cells else None) for row in wanted["cells"]},
-        "sentence": numbers_in(found["sentence"]) if wanted["sentence"] is not None else None,
+        "sentence": found["sentence"] if wanted["sentence"] is not None else None,
         # Of few kernels, and while some are selected, it is not said.
-        "counted": numbers_in(found["counted"]) if found["counted"] else wanted["counted"],
+        "counted": [text for text in wanted["counted"] if text in found["counted"] or not found["counted"]],
         "rates": found["rates"],
-        "ranking": [numbers_in(text) for text in found["ranking"]],
+        "ranking": found["ranking"],
     }
 
 
-def tooltip_differences(book: Notebook, drawn: Drawn, here: Said) -> list[Any]:
+def tooltip_differences(book: Notebook, drawn: Drawn, here: Said, texts: dict[str, Any]) -> list[Any]:
     """Compare the tooltip of the kernel under the pointer, which may leave out its last rows, and its sentence."""
     row = book.python("w.hovered")
     found = drawn.root.evaluate(READ)
-    rows = {label: numbers_in(text) for label, text in found["tooltip"]}
-    name = dict(found["tooltip"]).get("on")
-    bound = next((bound for bound in here.bounds.values() if bound.chip.name == name), None)
-    if row is None or bound is None or not rows or here.model.moves:
+    rows = dict(found["tooltip"])
+    chip = next((bound.chip.id for bound in here.bounds.values() if bound.chip.name == rows.get("on")), None)
+    if row is None or chip is None or here.model.moves:
         return []
-    wanted = {label: numbers_in(text) for label, text in here.tooltip(bound, row)}
-    lines = list(differences({label: wanted.get(label) for label in rows}, rows, f"tooltip of {row}"))
-    return [
-        *lines,
-        *differences(numbers_in(here.sentence(bound, row)), numbers_in(found["sentence"]), f"sentence of {row}"),
-    ]
+    wanted = dict(texts["tooltips"][chip][row])
+    lines = differences({label: wanted.get(label) for label in rows}, rows, f"tooltip of {row}")
+    return [*lines, *differences(texts["sentences"][chip][row], found["sentence"], f"sentence of {row}")]
 
 
-def test_forty_random_models_are_shown_with_the_numbers_of_python(notebook: OpenNotebook) -> None:
+def test_forty_random_models_are_shown_with_the_texts_of_the_page_s_functions(
+    notebook: OpenNotebook, tmp_path: Path
+) -> None:
     sys.stdout.write(f"ROOFWIDGET_SEED={SEED}\n")
     book = notebook([START, SHOW], height=1800)
     book.run(0)
+    models = [draw.model(random.Random(f"{SEED}/{case}"), rw.RooflineModel) for case in range(MODELS)]  # noqa: S311 - no secret
+    answers = page.shown(page.program(tmp_path), map(page.line_of, models), tmp_path)
     found: list[Any] = []
-    for case in range(MODELS):
-        model = draw.model(random.Random(f"{SEED}/{case}"), rw.RooflineModel)  # noqa: S311 - no secret
+    for case, (model, answer) in enumerate(zip(models, answers, strict=True)):
+        here, texts = Said(model), json.loads(json.dumps(answer["texts"]).replace("\\u00a0", " "))
         book.run(1)
         drawn = Drawn(book)
         drawn.eventually(lambda: book.page.locator(".roofwidget").count() == 1)
         opened(drawn)
-        wanted = json.loads(json.dumps(told(model)))
+        wanted = told(here, texts)
 
         def holds(wanted: dict[str, Any] = wanted, drawn: Drawn = drawn) -> bool:
             return not list(differences(wanted, read(drawn, wanted)))
@@ -160,7 +163,6 @@ def test_forty_random_models_are_shown_with_the_numbers_of_python(notebook: Open
             drawn.eventually(holds)
         except AssertionError:
             found += [(case, *one) for one in differences(wanted, read(drawn, wanted))]
-        here = Said(model)
         for _ in range(STEPS if here.drawn_rows() else 0):
             drawn.chart.focus()
             drawn.chart.press("ArrowRight")
@@ -173,7 +175,7 @@ def test_forty_random_models_are_shown_with_the_numbers_of_python(notebook: Open
             expect(on).to_have_count(1)
             # Python gets the row after a pause.
             try:
-                drawn.eventually(lambda: not tooltip_differences(book, drawn, here))  # noqa: B023 - called at once
+                drawn.eventually(lambda: not tooltip_differences(book, drawn, here, texts))  # noqa: B023 - called at once
             except AssertionError:
-                found += [(case, *one) for one in tooltip_differences(book, drawn, here)]
+                found += [(case, *one) for one in tooltip_differences(book, drawn, here, texts)]
     assert not found, f"ROOFWIDGET_SEED={SEED}: {len(found)} differences, such as {found[:8]}"

@@ -1,20 +1,20 @@
-// Everything that the page shows of one model, as the page's own functions write it. The tests in tests/agreement compare
-// it with what Python says of the same model.
+// Everything that the page shows of one model: the numbers, which the tests in tests/agreement compare with what Python
+// says of the same model, and the texts, which the tests in tests/browser find in a real page.
 
 import { compulsory, tally, unfused } from "../../src/fusion/partition.ts";
 import { costOn } from "../../src/fusion/search.ts";
 import { lackingPeak } from "../../src/panels/fusion/merging.ts";
-import { cellText, columnsOf, exportedColumns, usualColumns } from "../../src/panels/table/columns.ts";
+import { cellText, columnsOf, exportedColumns } from "../../src/panels/table/columns.ts";
 import { toCsv } from "../../src/panels/table/csv.ts";
-import { derivation, figuresOf } from "../../src/panels/workload/dims.ts";
-import { judge } from "../../src/roofline/bound.ts";
+import { derivation } from "../../src/panels/workload/dims.ts";
+import { intensityAt, isUnlinked, judge } from "../../src/roofline/bound.ts";
+import { operationOf } from "../../src/roofline/operations.ts";
 import { boundTimes, project } from "../../src/roofline/projection.ts";
-import { isRoof, roofOf } from "../../src/roofline/roofline.ts";
+import { bytesElsewhere, isRoof, ridgePoint, roofElsewhere, roofOf } from "../../src/roofline/roofline.ts";
 import type { Model } from "../../src/state/model.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
-import { gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
-import { formatFactor, formatIntensity, formatPercent, formatQuantity } from "../../src/text/numbers.ts";
-import { noteOf } from "../../src/text/moves.ts";
+import { sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
+import { formatPercent } from "../../src/text/numbers.ts";
 import { encodeSnapshots } from "../../src/wire/encode.ts";
 import { filterWords } from "../../src/words/words.ts";
 
@@ -30,7 +30,7 @@ export function shownOf(state: Readonly<Record<string, unknown>>): unknown {
   const abort = new AbortController();
   const store = createStore(modelOf(state), abort.signal);
   try {
-    return { ...ofKernels(store), ...ofProfile(store), ...ofRoof(store), ...ofGraph(store) };
+    return { ...ofKernels(store), ...ofProfile(store), ...ofRoof(store), ...ofGraph(store), texts: textsOf(store) };
   } finally {
     abort.abort();
   }
@@ -40,62 +40,68 @@ function ofKernels(store: Store) {
   const kernels = store.rows.kernels.value;
   const rows = Int32Array.from({ length: kernels.n }, (_, row) => row);
   const roofs = store.rates.shownRoofs.value;
-  const focus = store.rates.focusRoof.value;
-  const roof = focus ?? roofs[0];
+  const roof = store.rates.focusRoof.value ?? roofs[0];
   const columns = columnsOf(kernels, roof);
-  const usual = usualColumns(columns, kernels, roof);
+  const judged = roofs.map((one) => {
+    const ofRow = (row: number) => {
+      const { slowest, ...bound } = judge(kernels, one)(row);
+      return {
+        ...bound,
+        isUnlinked: isUnlinked(kernels, row),
+        bytesElsewhere: bytesElsewhere(kernels, row, one).join(", "),
+        unit: operationOf(kernels, row, one.precision),
+        ...Object.fromEntries(one.levels.map(({ name }) => [`ai:${name}`, intensityAt(kernels, row, one.chip, name)])),
+      };
+    };
+    return [one.chip.id, [...rows].map(ofRow)];
+  });
+  return { judged: Object.fromEntries(judged), csv: toCsv(exportedColumns(columns, columns, kernels, roof), rows) };
+}
+
+/** The texts of a page: of each cell, each kernel and each roof. */
+function textsOf(store: Store) {
+  const kernels = store.rows.kernels.value;
+  const rows = Array.from({ length: kernels.n }, (_, row) => row);
+  const roofs = store.rates.shownRoofs.value;
+  const columns = columnsOf(kernels, store.rates.focusRoof.value ?? roofs[0]);
+  const { kernels: passing, all, share } = store.rows.totals.value;
   return {
-    cells: Object.fromEntries(columns.map((column) => [column.key, [...rows].map((row) => cellText(column, row))])),
-    usual: usual.map(({ key }) => key),
-    csv: toCsv(exportedColumns(columns, usual, kernels, roof), rows),
+    cells: Object.fromEntries(columns.map((column) => [column.key, rows.map((row) => cellText(column, row))])),
+    roofs: Object.fromEntries(roofs.map((roof) => [roof.chip.id, sentenceOfRoof(roof)])),
     tooltips: Object.fromEntries(
-      roofs.map((one) => [one.chip.id, [...rows].map((row) => tooltipRows(kernels, row, one, "roofline", roofs))]),
+      roofs.map((roof) => [roof.chip.id, rows.map((row) => tooltipRows(kernels, row, roof, "roofline", roofs))]),
     ),
     sentences: Object.fromEntries(
-      roofs.map((one) => [one.chip.id, [...rows].map((row) => sentenceOf(kernels, row, one))]),
+      roofs.map((roof) => [roof.chip.id, rows.map((row) => sentenceOf(kernels, row, roof))]),
     ),
-    gaps: focus ? [...rows].map((row) => gapText(judge(kernels, focus)(row))) : [],
+    counted: [filterWords.counted(passing, all), formatPercent(share)],
   };
 }
 
 function ofProfile(store: Store) {
   const { kernels: passing, all, share } = store.rows.totals.value;
   const kernels = store.rows.kernels.value;
-  const { rows, gains, share: gained } = store.rows.ranking.value;
-  const {
-    rows: { moved },
-  } = store;
-  const focus = store.rates.focusRoof.value;
-  const notes = (row: number) =>
-    focus ? noteOf({ kernels, moves: store.rows.moves.value, moved: moved.value, focus }, row) : [];
+  const { rows, gains } = store.rows.ranking.value;
+  const moved = store.rows.moved.value;
   store.view.freeze();
   return {
     filtered: [...store.rows.passing.value],
-    counted: [filterWords.counted(passing, all), formatPercent(share)],
-    categories: store.rows.byCategory.value.map(({ name, kernels: count, share: part }) => [
-      name,
-      count,
-      formatPercent(part),
-    ]),
+    counted: [passing, all, share],
+    categories: store.rows.byCategory.value.map(({ name, kernels: count, share: part }) => [name, count, part]),
     bounds: store.rows.boundBy.value.values.length > 0 ? boundsOf(store) : [],
-    ranking: rows.map((row, at) => [row, formatPercent((gains[at] as number) / kernels.totalTime), seconds(gains[at])]),
-    gained: rows.length > 0 ? formatPercent(gained) : "",
+    ranking: rows.map((row, at) => [row, (gains[at] as number) / kernels.totalTime]),
     projected: projectedOf(store),
     snapshot: encodeSnapshots(store.view.snapshots.value).at(-1) ?? null,
-    moved: [...(moved.value?.rows ?? [])].map((row, at) => [
+    moved: [...(moved?.rows ?? [])].map((row, at) => [
       row,
-      seconds(moved.value?.kernels.time[at]),
-      seconds(moved.value?.kernels.selfTime[at]),
-      [...(moved.value?.kernels.bytes ?? [])].map(([level, column]) => [
-        level,
-        formatQuantity(column[at] as number, "B"),
-      ]),
-      notes(row),
+      moved?.kernels.time[at],
+      moved?.kernels.selfTime[at],
+      [...(moved?.kernels.bytes ?? [])].map(([level, column]) => [level, column[at]]),
     ]),
   };
 }
 
-/** The projected time on the focus chip, if the kernels name the chip that they ran on. */
+/** The projected times on the focus chip, if the kernels name the chip that they ran on. */
 function projectedOf(store: Store) {
   const kernels = store.rows.kernels.value;
   const focus = store.rates.focusRoof.value;
@@ -107,15 +113,8 @@ function projectedOf(store: Store) {
     boundTimes(kernels, focus),
     new Set(store.rows.atRoof.value),
   );
-  return [
-    ...[found.before, found.time, found.notScaled].map(seconds),
-    ...[found.far / found.before, found.above / found.before].map(formatPercent),
-    formatFactor(found.before / found.time),
-    [...found.byKernel].map(seconds),
-  ];
+  return [found.before, found.time, found.notScaled, found.far, found.above, [...found.byKernel]];
 }
-
-const seconds = (time: number | undefined) => formatQuantity(time ?? Number.NaN, "s");
 
 function boundsOf({ rows: { boundBy, kernels } }: Store) {
   const { values, codes } = boundBy.value;
@@ -126,14 +125,24 @@ function ofRoof(store: Store) {
   const focus = store.rates.focusRoof.value;
   return {
     focus: focus?.chip.id ?? null,
-    roofs: Object.fromEntries(store.rates.shownRoofs.value.map((roof) => [roof.chip.id, sentenceOfRoof(roof)])),
-    precision: store.rates.commonPrecision.value ?? null,
-    rates: focus && [formatQuantity(focus.peak, "FLOP/s", 4), formatQuantity(focus.bandwidth, "B/s", 4)],
-    ceilings: store.rates.possibleCeilings.value.map(({ key, rate, unit, on }) => [
-      key,
-      formatQuantity(rate, unit, 4),
-      on,
-    ]),
+    roofs: Object.fromEntries(
+      store.rates.shownRoofs.value.map((roof) => [
+        roof.chip.id,
+        {
+          precision: roof.precision,
+          level: roof.level,
+          levels: Object.fromEntries(roof.levels.map(({ name, bandwidth }) => [name, bandwidth])),
+          peak: roof.peak,
+          sheetPeak: roof.sheetPeak,
+          bandwidth: roof.bandwidth,
+          sheetBandwidth: roof.sheetBandwidth,
+          ridge: ridgePoint(roof),
+          exposed: roof.conditions.exposedComm,
+          ranOn: roofElsewhere(store.rows.kernels.value, roof)?.chip.id ?? null,
+        },
+      ]),
+    ),
+    ceilings: store.rates.possibleCeilings.value.map(({ key, rate, unit, on }) => [key, rate, unit, on]),
     levels: store.rates.shownLevels.value.map(({ name }) => name),
     unknown: store.rates.unknownLevels.value,
   };
@@ -150,15 +159,13 @@ function ofGraph(store: Store) {
   const before = tally(graph, values, unfused(graph), undefined);
   const least = compulsory(graph, values);
   return {
-    tally: [now.kernels, formatQuantity(now.flops, "FLOP"), formatQuantity(now.bytes, "B"), ratio(now)],
-    unfused: [before.kernels, formatQuantity(before.flops, "FLOP"), formatQuantity(before.bytes, "B"), ratio(before)],
-    fused: Number.isNaN(now.seconds) ? "" : seconds(now.seconds),
-    compulsory: [formatQuantity(least, "B"), formatFactor(now.bytes / least)],
+    tally: [now.kernels, now.flops, now.bytes],
+    unfused: [before.kernels, before.flops, before.bytes],
+    fused: now.seconds,
+    compulsory: [least, now.bytes / least],
     ops: graph.ops.map((_, op) => {
       const { counts, terms } = derivation(graph, env, op);
-      return [...figuresOf(graph, values, op), [...counts, ...terms].map((line) => [line.formula, line.amount])];
+      return [...counts, ...terms].map((line) => [line.formula, line.amount]);
     }),
   };
 }
-
-const ratio = ({ flops, bytes }: { readonly flops: number; readonly bytes: number }) => formatIntensity(flops / bytes);
