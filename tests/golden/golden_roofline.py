@@ -1,4 +1,4 @@
-"""The cases of roofline.json, from the definitions of a roofline in exact fractions of the doubles that are given.
+"""The cases of roofline.json, in the exact fractions of the doubles that are given: tests/analysis/exact.py.
 
 Nothing of the package is imported here. Keys that a case leaves out have their defaults: ``options`` (overlap 1,
 exposed_comm 0, launch_overhead 0), the kernel's ``count`` (1), a chip's ``link`` (none; bytes/s one way).
@@ -7,10 +7,12 @@ exposed_comm 0, launch_overhead 0), the kernel's ``count`` (1), a chip's ``link`
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
+
+from tests.analysis import exact
+from tests.analysis.exact import Machine, Options, Work
 
 CHIPS: Final[dict[str, dict[str, Any]]] = {
     "accelerator": {
@@ -59,19 +61,6 @@ CHOICES: Final = {
     "cpu": [("auto", "main"), ("fp64", "DRAM"), ("FP32", "dram"), ("fp32", "L3"), ("auto", "HBM"), ("fp64", "l3")],
     "round": [("auto", "main"), ("fp8", "HBM"), ("BF16", "hbm"), ("fp32", "VMEM"), ("auto", "vmem"), ("bf16", "main")],
 }
-# Words for the memory outside the chip that these cases use.
-OFF_CHIP: Final = {"main", "hbm", "gddr6", "lpddr5x", "dram"}
-# Classes of FLOPs, and the words for each that a peak's name may end in.
-CLASSES: Final = {
-    "matmul": ("matmul", "tensor", "matrix"),
-    "tensor": ("tensor", "matmul", "matrix"),
-    "vector": ("vector",),
-    "transcendental": ("transcendental",),
-}
-TIE: Final = Fraction(1, 10**12)
-# Beating a bound by no more than this is rounding.
-ROUNDING: Final = Fraction(1, 10**9)
-BALANCE: Final = Fraction(5, 100)
 NANOSECOND: Final = 1e-9
 NO_OPTIONS: Final[Mapping[str, float]] = {"overlap": 1.0, "exposed_comm": 0.0, "launch_overhead": 0.0}
 
@@ -290,110 +279,72 @@ def expected_on(
 ) -> dict[str, Any]:
     """Return all quantities of a kernel on a chip, computed as fractions and rounded once."""
     overlap, exposed, overhead = (Fraction({**NO_OPTIONS, **given}[option]) for option in NO_OPTIONS)
-    asked = chip["default_precision"] if precision == "auto" else precision.lower()
-    flops = _flops(chip["peak_flops"], kernel["flops"], (kernel["precision"] or asked).lower())
-    total = None if flops is None else sum((amount for amount, _ in flops), Fraction(0))
-    compute = None if flops is None else sum((amount / peak for amount, peak in flops), Fraction(0))
-    moved = {level: _bytes_at(chip, level, kernel["bytes"]) for level in _levels(chip, memory)}
-    times = {level: amount / Fraction(chip["memories"][level]) for level, amount in moved.items() if amount is not None}
-    slowest = max(times, key=lambda level: times[level], default=None)
-    sent = _network_bytes(kernel["bytes"])
-    network = sent / Fraction(chip["link"]) if sent else Fraction(0)
-    launches = kernel.get("count", 1) * overhead
-    measured = Fraction(kernel["time"]) if kernel["time"] else None
-
-    body = time = stretched = None
-    by, balanced = "unknown", False
-    if compute is not None and slowest is not None:
-        body = compute + times[slowest] - overlap * min(compute, times[slowest])
-        stretched = body / (1 - exposed)
-        time = max(stretched, network, launches)
-        by = "compute" if compute >= times[slowest] * (1 - TIE) else slowest
-        if stretched < max(network, launches) * (1 - TIE):
-            by = "network" if network >= launches * (1 - TIE) else "overhead"
-        within = sorted((compute / (1 - exposed), *(part / (1 - exposed) for part in times.values())))
-        *_, second, first = sorted((*within, network, launches))
-        balanced = first > 0 and first - second <= BALANCE * first
-    regime = by if by in {"compute", "network", "overhead", "unknown"} else "memory"
-    # The peak that judges a kernel of several precisions is its FLOPs over the time that they take at their peaks.
-    peak = total / compute if total and compute else Fraction(chip["peak_flops"][asked])
-    attainable, achieved, utilization = _ratio(total, stretched), _ratio(total, measured), _ratio(time, measured)
+    levels = {name.lower(): name for name in chip["memories"]}
+    asked = "all" if memory == "all" else levels.get(memory.lower(), "main")
+    machine = Machine(
+        _fractions(chip["peak_flops"]),
+        _fractions(chip["memories"]),
+        _fractions({"link": chip.get("link")}),
+        chip["default_precision"],
+    )
+    work = Work(
+        _parts(kernel["flops"], ""),
+        _parts(kernel["bytes"], "main"),
+        time=_fraction(kernel["time"]),
+        precision=kernel["precision"],
+        count=kernel.get("count", 1),
+    )
+    found = exact.exact(work, machine, Options(precision, asked, overlap, exposed, overhead))
+    judged = [level for level in found.judged if level in found.levels]
     by_level = {
-        "memory_time": {level: _double(times.get(level)) for level in moved},
-        "ai": {level: _double(_ratio(total, amount)) for level, amount in moved.items()},
+        "memory_time": {level: _double(found.levels[level]) for level in judged},
+        "ai": {level: _double(found.intensities[level]) for level in judged},
     }
-    found = {
-        "compute_time": _double(compute),
+    expected = {
+        "compute_time": _double(found.compute),
         **(by_level if memory == "all" else {key: next(iter(part.values())) for key, part in by_level.items()}),
-        "time": _double(time),
-        "bound_by": by,
-        "regime": regime,
-        "balanced": balanced,
-        "attainable": _double(attainable),
-        "attainable_fraction": _double(_ratio(attainable, peak)),
-        "achieved": _double(achieved),
-        "peak_fraction": _double(_ratio(achieved, peak)),
-        "roof_fraction": _double(_ratio(achieved, attainable) if total else None),
-        "utilization": _double(utilization),
-        "above_roof": isinstance(utilization, Fraction) and utilization > 1 + ROUNDING,
+        "time": _double(found.time),
+        "bound_by": _only(found.bound_by),
+        "regime": _only(found.regimes),
+        "balanced": _only(found.balanced),
+        "attainable": _double(found.attainable),
+        "attainable_fraction": _double(exact.over(found.attainable, found.peak)),
+        "achieved": _double(found.achieved),
+        "peak_fraction": _double(exact.over(found.achieved, found.peak)),
+        "roof_fraction": _double(exact.over(found.achieved, found.attainable) if found.flops else None),
+        "utilization": _double(found.utilization),
+        "above_roof": _only(found.above_roof),
     }
-    if given or sent is not None:
-        left = max(Fraction(0), network - body) / time if network and body is not None and time else exposed
-        found |= {
-            "body_time": _double(body),
-            "network_time": _double(network),
-            "overhead_time": _double(launches),
-            "exposed_fraction": None if network and body is None else _double(left),
+    if given or found.sent is not None:
+        expected |= {
+            "body_time": _double(found.body),
+            "network_time": _double(found.network),
+            "overhead_time": _double(found.launches),
+            "exposed_fraction": _double(found.exposed_share),
         }
-    return found
+    return expected
 
 
-def _levels(chip: Mapping[str, Any], memory: str) -> list[str]:
-    """Return the level that is meant; for all of them those with a bandwidth."""
-    memories: dict[str, float | None] = chip["memories"]
-    if memory == "all":
-        return [level for level, bandwidth in memories.items() if bandwidth is not None]
-    return [next((level for level in memories if level.lower() == memory.lower()), next(iter(memories)))]
+def _fraction(value: float | None) -> Fraction | None:
+    return None if value is None else Fraction(value)
 
 
-def _flops(peaks: Mapping[str, float], flops: Any, judged: str) -> list[tuple[Fraction, Fraction]] | None:
-    """Return amounts, each with the peak that it is charged to."""
-    if flops is None:
-        return None
-    parts = flops if isinstance(flops, dict) else {judged: flops}
-    found = []
-    for word, amount in parts.items():
-        key = word.lower()
-        names = [f"{judged}_{one}" for one in CLASSES.get(key, ())] + [*CLASSES.get(key, ())]
-        key = next((one for one in names if one in peaks), judged) if key in CLASSES else key
-        found.append((Fraction(amount), Fraction(peaks[key])))
-    return found
+def _fractions(values: Mapping[str, float | None]) -> dict[str, Any]:
+    return {key: _fraction(value) for key, value in values.items()}
 
 
-def _bytes_at(chip: Mapping[str, Any], level: str, moved: Any) -> Fraction | None:
-    """Bytes at a level: its own; for the main memory else those told of a memory outside that is no other level."""
-    main, *others = (one.lower() for one in chip["memories"])
-    is_main = level.lower() == main
-    if not isinstance(moved, dict):
-        return Fraction(moved) if moved is not None and is_main else None
-    exact = next((part for key, part in moved.items() if key.lower() == level.lower()), None)
-    if exact is not None:
-        return Fraction(exact)
-    outside = [Fraction(part) for key, part in moved.items() if is_main and key.lower() in OFF_CHIP.difference(others)]
-    return sum(outside, Fraction(0)) if outside else None
+def _parts(amount: Any, plain: str) -> dict[str, Fraction]:
+    """Return amounts by key; a plain number has the key `plain`."""
+    parts = amount if isinstance(amount, dict) else {} if amount is None else {plain: amount}
+    known = {word.lower(): word.lower() for word in (*exact.CLASSES, exact.NETWORK)}
+    return {known.get(key.lower(), key): Fraction(part) for key, part in parts.items()}
 
 
-def _network_bytes(moved: Any) -> Fraction | None:
-    parts = moved if isinstance(moved, dict) else {}
-    return next((Fraction(part) for key, part in parts.items() if key.lower() == "network"), None)
+def _only(answers: set[Any]) -> Any:
+    """Return the one answer. A case within the rounding of a threshold has two, and is none for a file."""
+    (answer,) = answers
+    return answer
 
 
-def _ratio(top: Fraction | float | None, bottom: Fraction | float | None) -> Fraction | float | None:
-    """Divide: unknown by anything and zero by zero are unknown, anything else by zero is infinite."""
-    if top is None or bottom is None or (top == 0 and bottom == 0):
-        return None
-    return top / bottom if bottom else math.inf
-
-
-def _double(value: Fraction | float | None) -> float | str | None:
-    return None if value is None else "inf" if value == math.inf else float(value)
+def _double(value: exact.Quantity) -> float | str | None:
+    return None if value is None else "inf" if value == exact.INFINITE else float(value)

@@ -1,8 +1,9 @@
-"""Write the golden files that pytest and vitest both hold the code to. Run this file to write them anew.
+"""Write the golden files that pytest and vitest both hold the code to.
 
-Nothing of the package is imported here: the roofline follows from its definitions in exact fractions of the very
-doubles that the code is given (`golden_roofline.py`), formatting from decimal rounding (ties to even) of the exact
-value of a double, parsing from exact fractions, and the guide's tables are what the guide prints.
+Run `python -m tests.golden.make_golden` to write them anew. Nothing of the package is imported here:
+the roofline follows from its definitions in exact fractions of the very doubles that the code is given
+(`golden_roofline.py`), formatting from decimal rounding (ties to even) of the exact value of a double, parsing from
+exact fractions, and the guide's tables are what the guide prints.
 
 In the files null is NaN (unknown) and ``"inf"`` is infinity; every other number is written so that it reads back as
 the same double.

@@ -1,7 +1,8 @@
-"""Write the golden file of moved kernels that pytest and vitest hold the code to. Run this file to write it anew.
+"""Write the golden file of moved kernels that pytest and vitest hold the code to.
 
-Nothing of the package is imported here. The microseconds beside each case are worked out by hand; this file checks them
-by the definitions in exact fractions before it writes.
+Run `python -m tests.golden.make_moves` to write it anew. Nothing of the package is imported here. The
+microseconds beside each case are worked out by hand; this file checks them by the definitions in exact fractions before
+it writes.
 
 In the file bytes or seconds may be null, which is unknown. A case is a kernel, what is asked of it (factors),
 what is not at its default (`memory`; `launch_overhead` in seconds), and what comes out: seconds and the share of the
@@ -17,12 +18,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from tests.analysis import exact
+from tests.analysis.exact import Machine, Options, Work
+
 HERE: Final = Path(__file__).parent
 MICRO: Final = 10**6
 # FLOP and bytes a microsecond: 100 TFLOP/s; 1 TB/s of main memory, 4 TB/s of L2; over the link 0.1 TB/s.
-PEAK: Final = 10**8
-LEVELS: Final = {"HBM": 10**6, "L2": 4 * 10**6}
-LINK: Final = 10**5
+MACHINE: Final = Machine(
+    {"bf16": Fraction(10**8)},
+    {"HBM": Fraction(10**6), "L2": Fraction(4 * 10**6)},
+    {"NVLink": Fraction(10**5)},
+    "bf16",
+)
 # FLOP, bytes (of the main memory, or by level) and µs.
 Row: TypeAlias = tuple[int | None, Any, str | None]
 KERNELS: Final[dict[str, Row]] = {
@@ -89,14 +96,10 @@ PROGRAMS: Final[list[Program]] = [
 def bound(row: Row, by: Fraction, *, memory: str, overhead: Fraction) -> Fraction | None:
     """Return the µs that a kernel needs at least with so many times its bytes, None where they are unknown."""
     flops, moved, _ = row
-    by_level = dict(moved) if isinstance(moved, dict) else {"HBM": moved}
-    sent = by_level.pop("network", 0)
-    judged = {"main": ["HBM"], "all": list(LEVELS)}.get(memory, [memory])
-    known = [level for level in judged if by_level.get(level) is not None]
-    if flops is None or not known:
-        return None
-    memory_times: list[Fraction] = [by * by_level[level] / LEVELS[level] for level in known]
-    return max(Fraction(flops, PEAK), *memory_times, Fraction(sent, LINK), overhead)
+    told = moved if isinstance(moved, dict) else {} if moved is None else {"HBM": moved}
+    scaled = {level: amount * (1 if level == exact.NETWORK else by) for level, amount in told.items()}
+    work = Work({} if flops is None else {"": Fraction(flops)}, scaled)
+    return exact.exact(work, MACHINE, Options(memory=memory, launch=overhead)).time
 
 
 def outcome(row: Row, move: Mapping[str, str], asked: Mapping[str, Any]) -> tuple[Fraction | None, Fraction | None]:
@@ -165,9 +168,9 @@ def text() -> str:
     """Return what moves.json holds."""
     golden = {
         "chip": {
-            "peak_flops": {"bf16": float(PEAK * MICRO)},
-            "memories": {level: float(rate * MICRO) for level, rate in LEVELS.items()},
-            "link": float(LINK * MICRO),
+            "peak_flops": {"bf16": float(MACHINE.peak("bf16") * MICRO)},
+            "memories": {level: float((rate or 0) * MICRO) for level, rate in MACHINE.bandwidths.items()},
+            "link": float(MACHINE.link() * MICRO),
         },
         "cases": [_case(*case) for case in CASES],
         "programs": [_program(*program) for program in PROGRAMS],

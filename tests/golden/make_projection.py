@@ -1,7 +1,8 @@
-"""Write the golden file of projected times that pytest and vitest hold the code to. Run this file to write it anew.
+"""Write the golden file of projected times that pytest and vitest hold the code to.
 
-Nothing of the package is imported here. The seconds beside each case are worked out by hand; this file checks them by
-the definitions in exact fractions before it writes.
+Run `python -m tests.golden.make_projection` to write it anew. Nothing of the package is imported
+here. The seconds beside each case are worked out by hand; this file checks them by the definitions in exact fractions
+before it writes.
 
 In the file a kernel's FLOPs, bytes or seconds may be null, which is unknown, and `self_time` is left out where it is
 `time`. A case is a table, the chip that it ran on, the chip that it is taken to, what is not at its default
@@ -14,10 +15,12 @@ at their roof) and `above` their roof, where they ran.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+from tests.analysis import exact
+from tests.analysis.exact import Machine, Options, Work
 
 HERE: Final = Path(__file__).parent
 TERA: Final = 10**12
@@ -169,50 +172,50 @@ def _usual(chip: str) -> str:
     return next(iter(CHIPS[chip]["peak_flops"]))
 
 
-def bound(row: Row, chip: str, *, precision: str, memory: str, clock: Fraction) -> Fraction | None:
-    """Return the seconds that a kernel needs at least, None where they are unknown."""
-    _, flops, moved, _, told = row
-    peaks, levels = CHIPS[chip]["peak_flops"], CHIPS[chip]["memories"]
-    main = next(iter(levels))
-    own = told.get("precision") or (_usual(chip) if precision == "auto" else precision)
-    parts = flops if isinstance(flops, dict) else {own: flops}
-    by_level = moved if isinstance(moved, dict) else {main: moved}
-    judged = {"main": [main], "all": list(levels)}.get(memory, [memory])
-    times = [Fraction(by_level[level]) / levels[level] for level in judged if by_level.get(level) is not None]
-    if not times or any(amount is None or key not in peaks for key, amount in parts.items()):
-        return None
-    return max(sum((amount / (peaks[key] * clock) for key, amount in parts.items()), Fraction(0)), *times)
+def _machine(chip: str, clock: Fraction = Fraction(1)) -> Machine:
+    peaks = {key: clock * peak for key, peak in CHIPS[chip]["peak_flops"].items()}
+    bandwidths = {level: Fraction(rate) for level, rate in CHIPS[chip]["memories"].items()}
+    return Machine(peaks, bandwidths, {}, _usual(chip))
 
 
-def projected(row: Row, source: str, chip: str, asked: Mapping[str, Any], *, at_roof: bool) -> Fraction | None:
-    """Return what becomes of a kernel's own seconds, None if that cannot be said."""
-    memory, clock = asked.get("memory", "main"), Fraction(asked.get("clock", 1))
-    there = bound(row, source, precision="auto", memory=memory, clock=Fraction(1))
-    here = bound(row, chip, precision=asked.get("precision", _usual(source)), memory=memory, clock=clock)
-    _, _, _, time, told = row
-    base = Fraction(time or 0) if at_roof else there
-    return Fraction(told.get("self", time or "0")) * here / base if base and here else None
+def _work(row: Row) -> Work:
+    _, flops, moved, time, told = row
+
+    def parts(amount: Any, plain: str) -> dict[str, Fraction]:
+        by_key = amount if isinstance(amount, dict) else {} if amount is None else {plain: amount}
+        return {key: Fraction(part) for key, part in by_key.items()}
+
+    seconds, own = (None if time is None else Fraction(one) for one in (time or 0, told.get("self", time) or 0))
+    return Work(parts(flops, ""), parts(moved, "main"), seconds, told.get("precision"), self_time=own)
 
 
 def _case(name: str, table: str, source: str, chip: str, asked: dict[str, Any], *out: Any) -> dict[str, Any]:
     by_hand, not_scaled = [None if one is None else Fraction(one) for one in out[0]], Fraction(out[1])
-    own = [None if row[3] is None else Fraction(row[4].get("self", row[3])) for row in TABLES[table]]
-    at_roof = asked.get("at_roof", [])
-    found = [projected(row, source, chip, asked, at_roof=at in at_roof) for at, row in enumerate(TABLES[table])]
-    kept = sum((here or 0 for here, new in zip(own, found, strict=True) if new is None), Fraction(0))
-    times = [None if here is None else here if new is None else new for here, new in zip(own, found, strict=True)]
+    memory, precision = asked.get("memory", "main"), asked.get("precision", _usual(source))
+    old, new = _machine(source), _machine(chip, Fraction(asked.get("clock", 1)))
+    works = [_work(row) for row in TABLES[table]]
+    found = [
+        exact.moved(
+            work,
+            exact.exact(work, old, Options(memory=memory), lenient=True),
+            exact.exact(work, new, Options(precision, memory), lenient=True),
+            at_roof=at in asked.get("at_roof", []),
+        )
+        for at, work in enumerate(works)
+    ]
+    times = [one.time for one in found]
+    kept = sum((one.time or 0 for one in found if not one.scaled), Fraction())
     if times != by_hand or kept != not_scaled:
         msg = f"'{name}' takes {times}, {kept} not scaled, by the definitions, but {by_hand}, {not_scaled} by hand"
         raise ValueError(msg)
-    before, time = (sum((part or 0 for part in parts), Fraction(0)) for parts in (own, times))
+    before, time = (sum((part or 0 for part in parts), Fraction()) for parts in ([w.self_time for w in works], times))
+    far, above = (
+        sum(
+            (work.self_time or 0 for work, one in zip(works, found, strict=True) if False not in is_so(one)), Fraction()
+        )
+        for is_so in (lambda one: one.far, lambda one: one.above)
+    )
     clock = {"clock": float(Fraction(asked["clock"]))} if "clock" in asked else {}
-    far, above = Fraction(0), Fraction(0)
-    for at, (row, here, new) in enumerate(zip(TABLES[table], own, found, strict=True)):
-        there = bound(row, source, precision="auto", memory=asked.get("memory", "main"), clock=Fraction(1))
-        if new is None or here is None or there is None or not Fraction(row[3] or 0):
-            continue
-        far += here if at not in at_roof and there < Fraction(row[3] or 0) / 10 else 0
-        above += here if there > Fraction(row[3] or 0) else 0
     return {
         "name": name,
         "table": table,
