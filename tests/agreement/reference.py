@@ -284,6 +284,7 @@ class Said:
             "attainableFraction": bound.attainable_fraction,
             "utilization": bound.utilization,
             "aboveRoof": bound.above_roof,
+            "ai": self.ai_at(bound.chip, self.level(bound), self.bytes_at(bound.chip, self.level(bound))),
             "bytesElsewhere": [""] * self.n
             if bound.bytes_elsewhere is None
             else [levels or "" for levels in bound.bytes_elsewhere],

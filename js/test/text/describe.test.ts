@@ -92,6 +92,12 @@ describe("the sentence", () => {
     expect(sentenceOf(near as Kernels, 0, ROOF)).toMatch(/ · 97 % of roof · 1.03× possible$/);
     expect(gapText(judge(near as Kernels, ROOF)(0))).toBe("97 % of roof · up to 1.03×");
   });
+  it("of a collective whose bytes over the link are unknown promises no gain, unless it is above its roof", () => {
+    const said = (time: number) =>
+      sentenceOf({ ...makeKernels([{ ...MATMUL, name: "all-reduce", time }]), unlinked: Int32Array.of(1) }, 0, ROOF);
+    expect(said(0.01)).toMatch(/ · 40 % of peak · 40 % of roof$/);
+    expect(said(0.001)).toMatch(new RegExp(` · ${strings.aboveRoof}$`));
+  });
   it("is told without its formula where there is more to tell", () => {
     expect(sentenceOf(makeKernels([MATMUL]), 0, ROOF, true)).toBe(
       "matmul on H100 · compute-bound · 40 % of peak · 40 % of roof · 2.5× possible",
@@ -239,6 +245,14 @@ describe("the tooltip", () => {
     const found = rows({ flops: 1e12, bytes: { HBM: 1e10, L2: 0 }, time: 0.01 });
     expect(Object.keys(found)).toContain(words.bandwidth("HBM"));
     expect(Object.keys(found)).not.toContain(words.bandwidth("L2"));
+  });
+  it("of a kernel that contains others has its self time too, and the share of the run is that of its self time", () => {
+    const specs = [
+      { ...MATMUL, selfTime: 0.004 },
+      { flops: 1, bytes: 1, time: 0.006 },
+    ];
+    const found = Object.fromEntries(tooltipRows(makeKernels(specs), 0, ROOF));
+    expect([found[words.time], found[words.selfTime]]).toEqual(["10 ms", "4 ms · 40 % of the run"]);
   });
   it("counts launches only where there are several", () => {
     expect(Object.keys(rows({ ...MATMUL, count: 1 }))).not.toContain(words.launches);
