@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ipywidgets import FloatSlider, HBox, Label, Text, Widget, dlink, interactive_output, jslink, link
+from ipywidgets import FloatSlider, HBox, Label, Text, dlink, interactive_output, jslink, link
 from ipywidgets.widgets.widget import _instances
 
 from roofwidget import Graph, RooflineModel, RooflineWidget, dim
@@ -34,12 +34,6 @@ def tail() -> Graph:
 def observers(model: RooflineModel) -> int:
     """Return the number of a model's observers, including its own."""
     return sum(len(of_type) for of_trait in model._trait_notifiers.values() for of_type in of_trait.values())
-
-
-@pytest.fixture(autouse=True)
-def _no_widget_is_left_open() -> Iterator[None]:
-    yield
-    Widget.close_all()
 
 
 @pytest.fixture

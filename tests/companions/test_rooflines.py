@@ -6,13 +6,11 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from ipywidgets import Widget
 
 from roofwidget import Chip, Graph, Kernel, Kernels, RooflineModel, dim
 from roofwidget.companions import parts, roofline_figure
@@ -32,12 +30,6 @@ def model() -> RooflineModel:
 @pytest.fixture
 def figure(model: RooflineModel) -> Any:
     return roofline_figure(model)
-
-
-@pytest.fixture(autouse=True)
-def _no_widget_is_left_open() -> Iterator[None]:
-    yield
-    Widget.close_all()
 
 
 def roofs(figure: Any) -> dict[str, tuple[list[float], list[float]]]:

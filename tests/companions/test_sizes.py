@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from ipywidgets import Widget
 
 from roofwidget import Chip, Graph, Kernel, RooflineModel, dim
 from roofwidget.companions import size_sweep
@@ -20,12 +18,6 @@ from roofwidget.workloads.ops.linear import matmul
 GUIDE_TABLE = {64: 21.3, 256: 85.3, 1024: 341.3, 4096: 1365.3, 16384: 5461.3}
 # The guide's ridge points, and the first whole number of at least three times each.
 GUIDE_RIDGES = {"v7x (fp8)": (640.8, 1923), "v7x (bf16)": (320.4, 962), "v6e": (573.8, 1722), "v5p": (166.3, 499)}
-
-
-@pytest.fixture(autouse=True)
-def _no_widget_is_left_open() -> Iterator[None]:
-    yield
-    Widget.close_all()
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from ipywidgets import Widget
 from traitlets import TraitError
 
 from roofwidget import Chip, Graph, RooflineModel, dim
@@ -19,12 +17,6 @@ from roofwidget.workloads import decoder
 FLOPS = Chip("Flops", {"bf16": 400e12, "fp8": 800e12}, {"HBM": 1e12})
 BYTES = Chip("Bytes", {"bf16": 100e12}, {"HBM": 2e12})
 TOKENS, WIDTHS = [1, 64, 4096], [128, 1024, 4096]
-
-
-@pytest.fixture(autouse=True)
-def _no_widget_is_left_open() -> Iterator[None]:
-    yield
-    Widget.close_all()
 
 
 @pytest.fixture

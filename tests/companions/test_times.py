@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from ipywidgets import Widget
 
 from roofwidget import Chip, Graph, Kernel, RooflineModel, dim
 from roofwidget.companions import time_bars
@@ -28,12 +26,6 @@ CHIPS = {
 }
 SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
 LARGE = Chip("Large", {"bf16": 400e12, "fp8": 800e12}, {"HBM": 2e12})
-
-
-@pytest.fixture(autouse=True)
-def _no_widget_is_left_open() -> Iterator[None]:
-    yield
-    Widget.close_all()
 
 
 def segments(figure: Any) -> dict[str, list[float]]:

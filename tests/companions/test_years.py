@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ipywidgets import Widget
 
 from roofwidget import Chip, RooflineModel, chips, preset
 from roofwidget.companions import ridge_history
 from roofwidget.companions.histories import named_points
-
-
-@pytest.fixture(autouse=True)
-def _no_widget_is_left_open() -> Iterator[None]:
-    yield
-    Widget.close_all()
 
 
 def chip(name: str, ridge: float, year: int | None, family: str = "F") -> Chip:
