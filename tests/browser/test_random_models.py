@@ -99,7 +99,7 @@ def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
             for row in rows
         },
         "sentence": None if here.judging is None else texts["roofs"][here.judging.chip.id],
-        "counted": texts["counted"],
+        "counted": [text for text in texts["counted"] if text != "unknown"],
         "rates": rates,
         "ranking": [cells["headroom"][row] for row, _ in here.ranking()],
     }
