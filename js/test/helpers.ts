@@ -1,7 +1,7 @@
 // Chips, kernels and models for tests. Kernels are encoded and decoded as if Python had sent them.
 
 import { afterEach, beforeEach, vi } from "vitest";
-import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
+import { unitsOf } from "../src/chart/axis_units.ts";
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline/roofline.ts";
 import { applied, type Changes } from "../src/state/changes.ts";
 import { STAMP } from "../src/state/messages.ts";
@@ -181,6 +181,14 @@ const lowerKeys = (amount: Amount): Amount =>
   isMapping(amount)
     ? Object.fromEntries(Object.entries(amount).map(([key, part]) => [key.toLowerCase(), part]))
     : amount;
+
+/** The axes of a new model. */
+export const DEFAULT_AXES = {
+  rateUnit: TRAITS.rateUnit[1],
+  word: TRAITS.word[1],
+  xAxis: TRAITS.xAxis[1],
+  tickBase: TRAITS.tickBase[1],
+};
 
 /** The default units: FLOP/s and FLOP/B. */
 export const UNITS = unitsOf(DEFAULT_AXES);

@@ -1,6 +1,5 @@
 // Scenes of the roofline plane for tests: from given kernels, and random ones.
 
-import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
 import { stripTicksWidth } from "../src/chart/layers/axes.tsx";
 import { chartHeight, project, scalesOf } from "../src/chart/scales.ts";
 import type { Scene } from "../src/chart/scene.ts";
@@ -17,6 +16,7 @@ import {
   makeChip,
   makeKernels,
   makeRoof,
+  UNITS,
   wireChip,
   wireKernels,
 } from "./helpers.ts";
@@ -30,7 +30,7 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
   const kernels = makeKernels(specs);
   const points = pointsOf(kernels, roofs, focus);
   const names = new Map(roofs.map(({ chip }) => [chip.id, chip.name]));
-  const lines = { roofs, focus, subRoofs: [], names, units: unitsOf(DEFAULT_AXES) };
+  const lines = { roofs, focus, subRoofs: [], names, units: UNITS };
   const scales =
     more.scales ??
     scalesOf({ width, height: chartHeight(width, room) }, roofs, points, focus, stripTicksWidth(lines.units, focus));

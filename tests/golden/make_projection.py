@@ -210,10 +210,8 @@ def _case(name: str, table: str, source: str, chip: str, asked: dict[str, Any], 
         raise ValueError(msg)
     before, time = (sum((part or 0 for part in parts), Fraction()) for parts in ([w.self_time for w in works], times))
     far, above = (
-        sum(
-            (work.self_time or 0 for work, one in zip(works, found, strict=True) if False not in is_so(one)), Fraction()
-        )
-        for is_so in (lambda one: one.far, lambda one: one.above)
+        sum((work.self_time or 0 for work, so in zip(works, answers, strict=True) if False not in so), Fraction())
+        for answers in ([one.far for one in found], [one.above for one in found])
     )
     clock = {"clock": float(Fraction(asked["clock"]))} if "clock" in asked else {}
     return {

@@ -38,8 +38,6 @@ const ORDER: readonly Operation[] = ["FLOP", "OP"];
 export const xUnitIn = (isBalance: boolean, moved: string, of: Operation) =>
   isBalance ? `${moved}/${of}` : `${of}/${moved}`;
 
-export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
-
 /**
  * Builds the units. `clock` is the clock rate of the chip, Hz. If `clock` is null, rates stay per second. `operations`
  * are the units of the operations on the chart: the axes name all of them.

@@ -27,8 +27,8 @@ import type { Scales, Size } from "./scales.ts";
 import { geometryOf, heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
 import type { Theme } from "./theme.ts";
 
-export type RooflineData = ReturnType<typeof rooflineData>;
-export type RooflineMarks = ReturnType<typeof rooflineMarks>;
+type RooflineData = ReturnType<typeof rooflineData>;
+type RooflineMarks = ReturnType<typeof rooflineMarks>;
 
 /** Returns the values that only the roofline plane derives from the state. */
 export function rooflineData(store: Store, points: ReadonlySignal<Points>) {

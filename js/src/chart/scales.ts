@@ -58,7 +58,7 @@ const NARROW_MARGINS = { left: 0, top: 8, right: 1, bottom: 34 };
 const STRIP = { width: 22, ticks: 56 };
 const NARROW_STRIP = { width: 20, gap: 6 };
 /** A point above the plot is drawn so far below the upper edge, px. */
-export const OFF_SCALE_PX = 14;
+const OFF_SCALE_PX = 14;
 /** A point above this multiple of its roof has a wrong rate, and does not widen the axes. */
 const MAX_ROOF_MULTIPLE = 10;
 

@@ -5,7 +5,7 @@ import { memoize } from "../ui/memoize.ts";
 import { type Graph, type Ops, reached } from "./graph.ts";
 
 /** A bit set that contains all axes. */
-export const ALL_AXES = -1;
+const ALL_AXES = -1;
 
 /**
  * The ops before a reduction in the graph, and the ops after this reduction. Each mask has one entry per op of the
@@ -78,7 +78,7 @@ export function clashingReductions(graph: Graph, ops: Ops): readonly [number, nu
 }
 
 /** What the reductions of a kernel need on chip. */
-export interface ReductionTiles {
+interface ReductionTiles {
   /** Returns a bit set of the axes that the tile of a tensor has whole; 0 if the tile has no axis whole. */
   readonly wholeAxes: (tensor: number) => number;
   /**

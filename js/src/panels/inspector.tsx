@@ -46,7 +46,7 @@ const TABS = {
   snapshots: { panel: "hardware", has: hasSnapshots, Content: SnapshotsTab },
 } satisfies Record<string, Tab>;
 
-export type TabName = keyof typeof TABS;
+type TabName = keyof typeof TABS;
 
 /** The tabs that show a result. With another tab alone, the inspector is closed at first. */
 const OPEN_AT_FIRST: readonly TabName[] = ["changes", "fusion", "workload", "projection"];
@@ -56,7 +56,7 @@ const isResult = (store: Store, name: TabName) =>
 const NAMES = Object.keys(TABS) as TabName[];
 const tabOf = (name: TabName): Tab => TABS[name];
 
-export const tabsOf = (store: Store): readonly TabName[] =>
+const tabsOf = (store: Store): readonly TabName[] =>
   NAMES.filter((name) => !store.view.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
 
 /**

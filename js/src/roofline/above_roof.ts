@@ -7,7 +7,7 @@ import { bytesAt, type Roof } from "./roofline.ts";
 import { MIN_ABOVE } from "./verdict.ts";
 
 /** A cause, and the precision or the memory level that it names. */
-export interface Cause {
+interface Cause {
   readonly name: keyof typeof FITS | "chip" | "clock" | "wrong";
   readonly what: string;
 }

@@ -7,7 +7,7 @@ import type { Model } from "./model.ts";
 type Answers = Readonly<Record<string, readonly Attempt[]>>;
 
 /** Where the browser keeps the answers to one story of a page. */
-export interface AnswersStorage {
+interface AnswersStorage {
   /** Returns the answers that were kept; undefined if there are none. */
   read(): Answers | undefined;
   /** Keeps the answers in place of those before. Returns whether the browser has done so. */

@@ -58,8 +58,6 @@ const [FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 10_000];
 const emptyBatch = (): Batch => ({ values: new Map(), changes: new Map(), asked: new Set() });
 const sizeOf = ({ values, changes, asked }: Batch) => values.size + changes.size + asked.size;
 
-export type Messages = ReturnType<typeof createMessages>;
-
 /** `shared` are the traits that this page asks for when it starts, and when it has missed an update from Python. */
 export function createMessages(
   model: Model,

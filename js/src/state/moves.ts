@@ -2,18 +2,14 @@
 // and the time of a kernel.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import type { Roof } from "../roofline/roofline.ts";
 import { moved } from "../roofline/kernel_moves.ts";
+import type { Roof } from "../roofline/roofline.ts";
 import type { MovedKernels } from "../text/moves.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Move, Moves, TypedWork, Work } from "../wire/types.ts";
 import { type Gesture, isEqual, type Sync } from "./sync.ts";
 
-export function createMoves(
-  sync: Sync,
-  kernels: ReadonlySignal<Kernels>,
-  focusRoof: ReadonlySignal<Roof | undefined>,
-) {
+export function createMoves(sync: Sync, kernels: ReadonlySignal<Kernels>, focusRoof: ReadonlySignal<Roof | undefined>) {
   const { moves, typedWork } = sync.signals;
   /** The kernel that is being dragged, by pointer or by keys. */
   const kernelDrag = signal<MovedKernels["dragged"]>(undefined);

@@ -11,7 +11,7 @@ export interface DictColumn {
 /**
  * The columns of every table of kernels. Each column has n values, where n is the number of rows. NaN means unknown.
  */
-export interface KernelColumns {
+interface KernelColumns {
   readonly n: number;
   readonly name: DictColumn;
   readonly precision: DictColumn;

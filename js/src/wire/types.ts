@@ -227,7 +227,7 @@ export interface WireGraph {
 /** A text, or an element: its name, and its nodes. `roofwidget/support/markdown.py` makes them of Markdown. */
 export type TextNode = string | TextElement;
 /** The element's name, followed by its nodes. */
-export interface TextElement extends ReadonlyArray<TextNode> {}
+interface TextElement extends ReadonlyArray<TextNode> {}
 
 /** A question. See `Question` in Python. */
 export interface Question {

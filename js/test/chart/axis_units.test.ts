@@ -1,10 +1,10 @@
 // The units of the axes, checked with numbers from lecture exercises.
 
 import { describe, expect, it } from "vitest";
-import { DEFAULT_AXES, namedTicks, unitsOf } from "../../src/chart/axis_units.ts";
+import { namedTicks, unitsOf } from "../../src/chart/axis_units.ts";
 import { scaleLog } from "../../src/chart/scales.ts";
 import { tooltipRows } from "../../src/text/describe.ts";
-import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { DEFAULT_AXES, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 describe("words instead of bytes", () => {
   // A machine of 2 Gword/s and 8 GFLOP/s with 8-byte words; a 2-D stencil with 6 FLOP and 2 words per point.

@@ -11,7 +11,7 @@ import {
   type PlacedLabel,
   placeLabels,
 } from "../../src/chart/labels/engine.ts";
-import { shorten, shortenToWords, textWidth } from "../../src/chart/labels/text_fitting.ts";
+import { shortenToWords, textWidth } from "../../src/chart/labels/text_fitting.ts";
 import type { Box } from "../../src/chart/scales.ts";
 import { seeded } from "../helpers.ts";
 
@@ -187,19 +187,6 @@ describe("the boxes of a turned text", () => {
     expect(placeLabels([wide, beside], { bounds: BOUNDS })).toHaveLength(2);
     expect(placeLabels([wide, { ...beside, positions: [at(215, 140)] }], { bounds: BOUNDS })).toHaveLength(1);
     expect(overlap(boxAt(140, { x: 200, y: 150, anchor: "middle" }), boxAt(40, at(215, 140)))).toBe(true);
-  });
-});
-
-describe("a long name", () => {
-  it("loses its middle and keeps both ends", () => {
-    expect(shorten("ampere_bf16_s16816gemm_128x64_tn", 16)).toBe("ampere_bf…x64_tn");
-  });
-  it("is as long as it may be, and one that fits is left alone", () => {
-    for (let most = 3; most < 30; most++) {
-      expect(shorten("abcdefghijklmnopqrstuvwxyz", most).length).toBe(Math.min(26, most));
-    }
-    expect(shorten("abc", 3)).toBe("abc");
-    expect(shorten("", 3)).toBe("");
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
 import { fuse, groupBytes, tally, unfused } from "../../src/fusion/partition.ts";
-import { type Box, boxesOf, type Flow, flowOf, layersOf, spread } from "../../src/panels/fusion/flow.ts";
+import { type Box, boxesOf, type Flow, flowing, layersOf, spread } from "../../src/panels/fusion/flow.ts";
 import {
   boxAt,
   endsOf,
@@ -17,10 +17,12 @@ import {
   thickness,
 } from "../../src/panels/fusion/flow_parts.ts";
 import { cut, downstream, sentenceOf, sharedInputPairs, spoken, tooLarge } from "../../src/panels/fusion/merging.ts";
+import { finish } from "../../src/ui/slices.ts";
 import { fusionWords } from "../../src/words/words.ts";
 import { at, cases, faultOf, written } from "../graphs.ts";
 import { makeChip } from "../helpers.ts";
 
+const flowOf = (...given: Parameters<typeof flowing>) => finish(flowing(...given));
 const ROOM = { width: 360, height: 400 };
 const TAIL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d x > out";
 /** An edge goes past two layers. */

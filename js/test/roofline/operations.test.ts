@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/operations.json";
-import { DEFAULT_AXES, unitsOf } from "../../src/chart/axis_units.ts";
+import { unitsOf } from "../../src/chart/axis_units.ts";
 import { unitsIn } from "../../src/chart/scene.ts";
 import { cellText, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { possibleCeilings, subRoofsOf } from "../../src/roofline/ceilings.ts";
@@ -10,7 +10,7 @@ import { type Operation, operationOf, operationsOf } from "../../src/roofline/op
 import { createStore } from "../../src/state/store.ts";
 import { sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import { parseRate, spokenRate } from "../../src/text/numbers.ts";
-import { eachWithClock, type KernelSpec, makeChip, makeKernels, makeRoof, wireChip } from "../helpers.ts";
+import { DEFAULT_AXES, eachWithClock, type KernelSpec, makeChip, makeKernels, makeRoof, wireChip } from "../helpers.ts";
 import { onOneChip } from "../scenes.ts";
 
 const abort = eachWithClock();

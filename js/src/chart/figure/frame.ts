@@ -178,7 +178,7 @@ function ticksFor(scale: Scale, room: number, { tickBase }: Units, counting: Cou
 const [MIN_PLAIN, MAX_PLAIN] = [1e-5, 1e6];
 
 /** Formats a number of an axis without prefix: "0.1", "1 000". */
-export function plainNumber(value: number): string {
+function plainNumber(value: number): string {
   if (value < MIN_PLAIN * 0.99 || value > MAX_PLAIN * 1.01) return value.toExponential().replace("e+", "e");
   const text = formatSignificant(value, 6);
   return /^\d+$/.test(text) ? text.replace(/\B(?=(?:\d{3})+$)/g, "\u00a0") : text;

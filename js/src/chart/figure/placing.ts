@@ -8,7 +8,7 @@ import { type Box, clamp } from "../scales.ts";
 export type Segment = readonly [from: Spot, to: Spot];
 
 /** The place of a text: its anchor and its baseline. */
-export interface Place {
+interface Place {
   readonly x: number;
   readonly y: number;
   readonly anchor: Anchor;
@@ -22,7 +22,7 @@ export interface Round {
 }
 
 /** What a text may not cover, in addition to other texts. */
-export interface Strictness {
+interface Strictness {
   readonly dots: boolean;
   readonly lines: boolean;
 }
@@ -146,7 +146,7 @@ export function leaderTo(box: Box, { x, y, radius }: Round): Segment {
 const SHARES = [0.62, 0.55, 0.7, 0.45, 0.3, 0.13, 0.2, 0.38, 0.78, 0.85];
 
 /** A text along a slope: its middle, its rotation, degrees, and the small boxes that it covers. */
-export interface SlopePlace {
+interface SlopePlace {
   readonly x: number;
   readonly y: number;
   readonly angle: number;

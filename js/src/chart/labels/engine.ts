@@ -86,7 +86,7 @@ export const badgeWidth = (badge: string) => Math.max(BADGE_PX, Math.ceil(textWi
  * Returns the width of a label: of its badge and its text, px. The width of a kernel's label is that of bold text, so
  * that a hover does not change the width.
  */
-export function labelWidth({ kind, text, bold = false, badge }: Pick<Label, "kind" | "text" | "bold" | "badge">) {
+function labelWidth({ kind, text, bold = false, badge }: Pick<Label, "kind" | "text" | "bold" | "badge">) {
   const width = textWidth(text, bold || kind === "kernel");
   return badge ? badgeWidth(badge) + (text ? BADGE_GAP_PX + width : 0) : width;
 }

@@ -171,7 +171,7 @@ function ceilingLabels(scene: Scene): Label[] {
 }
 
 /** Returns the name of a ceiling and its number. If the name already contains the number, returns only the name. */
-export function ceilingText({ name, kind, peak, bandwidth, operation }: SubRoof, units: Units): string {
+function ceilingText({ name, kind, peak, bandwidth, operation }: SubRoof, units: Units): string {
   if (kind === "communication") return name;
   return `${name} ${kind === "compute" ? units.rate(peak, 4, operation) : units.bandwidth(bandwidth, 4)}`;
 }

@@ -30,13 +30,6 @@ export function linesOf(text: string, width: number, size = FONT_PX): string[] {
   return lines;
 }
 
-/** Shortens a long name in its middle, because the start and the end together say more than the start alone. */
-export function shorten(text: string, maxLetters: number): string {
-  if (text.length <= maxLetters) return text;
-  const head = Math.ceil((maxLetters - 1) * 0.6);
-  return `${text.slice(0, head)}…${text.slice(text.length - (maxLetters - 1 - head))}`;
-}
-
 /**
  * Shortens a name to whole words that fit, and keeps the number in the name. A name cut inside a word or a number could
  * be the name of another chip.

@@ -16,7 +16,7 @@ const [FOCUS_PX, HOVERED_PX, OTHER_PX] = [2.5, 3.5, 1.5];
 /** If there are more other roofs than this, they are thin. */
 const MAX_WIDE_ROOFS = 7;
 /** The dashes of other roofs while the categories have the hues. After the last, the first is used again, thinner. */
-export const ROOF_DASHES = [undefined, "6 3", "2 2", "6 2 1.5 2"] as const;
+const ROOF_DASHES = [undefined, "6 3", "2 2", "6 2 1.5 2"] as const;
 /** The dashes of a data sheet's roof and of continuations. */
 const SHEET_DASHES = "4 3";
 

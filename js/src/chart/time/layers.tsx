@@ -21,8 +21,8 @@ import { timeLabels } from "./labels.ts";
 import { timePointsOf } from "./points.ts";
 import { judgeOf, sceneWith, type TimeScene, timeGaps, timeSceneOf } from "./scene.ts";
 
-export type TimeData = ReturnType<typeof timeData>;
-export type TimeMarks = ReturnType<typeof timeMarks>;
+type TimeData = ReturnType<typeof timeData>;
+type TimeMarks = ReturnType<typeof timeMarks>;
 
 /** Returns the values that only the time view derives from the state. */
 export function timeData(store: Store) {

@@ -74,7 +74,7 @@ function Origin({ run }: { run: Run }) {
   );
 }
 
-export interface SheetRow {
+interface SheetRow {
   readonly label: string;
   readonly value: string;
   /** True if the figure was measured (a ceiling). False if the figure is from the data sheet. */

@@ -3,7 +3,7 @@
 
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
-import { finish, type Work } from "../../ui/slices.ts";
+import type { Work } from "../../ui/slices.ts";
 
 export interface Point {
   readonly x: number;
@@ -183,9 +183,7 @@ export function spread(
   return places;
 }
 
-/** Returns the layout for a panel of this size. The layout is wider than the panel if a layer has many boxes. */
-export const flowOf = (graph: Graph, room: Room, boxes?: readonly Ops[]): Flow => finish(flowing(graph, room, boxes));
-
+/** Computes the layout for a panel of this size. The layout is wider than the panel if a layer has many boxes. */
 export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph.ops.map((_, op) => [op])): Work<Flow> {
   const n = boxes.length;
   const boxOf = new Int32Array(graph.ops.length);

@@ -8,7 +8,7 @@ import { formatQuantity } from "../../text/numbers.ts";
 import { type Box, type Edge, END_HEIGHT, type Flow, type Point } from "./flow.ts";
 import { sharedInputPairs } from "./merging.ts";
 
-export interface VisiblePart {
+interface VisiblePart {
   readonly left: number;
   readonly top: number;
   readonly right: number;
@@ -199,7 +199,7 @@ export const outlinesOf = (flow: Flow, graph: Graph, { groups }: Partition): (Ou
   });
 
 /** A text beside an edge, or at an input or output of the graph. */
-export interface SideText {
+interface SideText {
   readonly key: string;
   readonly text: string;
   readonly x: number;

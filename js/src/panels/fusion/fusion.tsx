@@ -400,7 +400,7 @@ function OtherWays({ lock, ways }: WaysProps) {
 /** The list names at most this many kernels. If there are more, the list says how many more there are. */
 const MAX_LISTED_KERNELS = 100;
 
-export function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {
+function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {
   const names = useMemo(
     () =>
       partition.groups.slice(0, MAX_LISTED_KERNELS).map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")),

@@ -39,7 +39,7 @@ interface Head {
   readonly from: readonly string[];
 }
 
-export interface TextColumn extends Head {
+interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
   /** Returns all texts of the column, dictionary-encoded. `ranks` gives the natural order of these texts. */

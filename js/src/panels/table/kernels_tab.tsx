@@ -144,7 +144,7 @@ const PLANNED = { name: 96, ai: 84, attainable: 92, bound_by: 72, bound_time: 80
 const BADGE_PX = 26;
 
 /** Returns the columns of the tab. */
-export function tabColumns(all: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
+function tabColumns(all: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
   const isMeasured = kernels.totalTime > 0;
   const heads: Readonly<Record<string, string>> = words.tabHeads;
   return Object.entries(isMeasured ? MEASURED : PLANNED).flatMap(([key, width]): Column[] => {

@@ -1,12 +1,12 @@
 // The selection after a click or a key, and the row where the next range selection starts.
 
-export interface Picked {
+interface Picked {
   readonly selected: readonly number[];
   /** The row where the next range selection starts. Null if there is no such row. */
   readonly anchor: number | null;
 }
 
-export interface PickMode {
+interface PickMode {
   /** Whether the click adds to the selection. True if Ctrl or Cmd is pressed. */
   readonly add: boolean;
   /**

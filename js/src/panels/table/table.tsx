@@ -123,7 +123,7 @@ interface ChooserProps {
   readonly shown: readonly Column[];
 }
 
-export function Chooser({ opened, store, columns, shown }: ChooserProps) {
+function Chooser({ opened, store, columns, shown }: ChooserProps) {
   const keys = shown.map(({ key }) => key);
   const group = (title: string, some: readonly Column[]) =>
     some.length > 0 && (

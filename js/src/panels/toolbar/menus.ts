@@ -21,7 +21,7 @@ import {
 const distinct = (names: readonly string[]) => [...new Set(names)];
 
 /** A menu of values, of which one is chosen. */
-export interface ValueMenu {
+interface ValueMenu {
   readonly label: string;
   /** The value in force, as it is shown. */
   readonly value: string;

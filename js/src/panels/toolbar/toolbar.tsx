@@ -274,7 +274,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
 }
 
 /** Returns the attributes of a button, of which the Tab key reaches one. The arrow keys go on to the others. */
-export type Own = (name: string) => { readonly "data-tool": string; readonly tabIndex: number; onFocus(): void };
+type Own = (name: string) => { readonly "data-tool": string; readonly tabIndex: number; onFocus(): void };
 
 function useStop(bar: RefObject<HTMLElement | null>): Own {
   const current = useSignal("");
