@@ -27,6 +27,8 @@ export interface Places {
   readonly y: Float64Array;
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
+  /** Whether the kernel of the point takes so little time that its point does not widen the axes. */
+  readonly isMinor?: Uint8Array;
   /**
    * For each row: the index of the point that panels refer to. This is the measured point if the row has one, otherwise
    * the point on the focus roof. The index is -1 if the row has neither.
@@ -66,6 +68,8 @@ function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Pl
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
   const radius = new Float32Array(rows.length);
+  const isMinor = new Uint8Array(rows.length);
+  const isMinorRow = minorRows(kernels);
   const home = new Int32Array(kernels.n).fill(-1);
   let [n, notDrawn] = [0, 0];
   for (let at = 0; at < rows.length; at++) {
@@ -79,12 +83,13 @@ function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Pl
     x[n] = all.x[one] as number;
     y[n] = rate;
     radius[n] = all.radius[one] as number;
+    isMinor[n] = Number(isMinorRow(one));
     home[one] = n++;
   }
   return {
     ...{ n, row: row.subarray(0, n), x: x.subarray(0, n), y: y.subarray(0, n), radius: radius.subarray(0, n), home },
     ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
-    ...{ measured: n, notDrawn },
+    ...{ measured: n, notDrawn, isMinor },
   };
 }
 
@@ -125,6 +130,19 @@ export function radii(kernels: Kernels): (row: number) => number {
     const radius = RADIUS_OF_ALL_PX * Math.sqrt(seconds / busy);
     return Math.max(MIN_RADIUS_PX, Math.min(Math.round(radius / RADIUS_STEP_PX) * RADIUS_STEP_PX, MAX_RADIUS_PX));
   };
+}
+
+/**
+ * A kernel is minor if its time is below `MINOR_SHARE` of the time of all kernels and below `MINOR_OF_MEAN` of the mean
+ * time of a kernel. All minor kernels together then take less than `MINOR_OF_MEAN` of the time.
+ */
+const [MINOR_SHARE, MINOR_OF_MEAN] = [0.001, 0.01];
+
+/** Returns a function from a row to whether its kernel is minor. */
+export function minorRows(kernels: Kernels): (row: number) => boolean {
+  const { own, selfTime } = kernels;
+  const limit = busyTime(kernels) * Math.min(MINOR_SHARE, MINOR_OF_MEAN / own);
+  return (row) => (selfTime[row] as number) < limit && !isTotal(kernels, row);
 }
 
 /** Returns whether all measured kernels took the same time. */
