@@ -212,7 +212,7 @@ def verdict_of(facts: Facts) -> Verdict:
         if rule.applies(facts):
             detail = rule.detail(facts)
             if facts.what_if and rule.is_of_roof and detail:
-                detail = f"With your what-if: {detail}"
+                detail = f"With your what-if: {detail[0].lower()}{detail[1:]}"
             return Verdict(rule.headline(facts), detail, rule.is_alert, rule.name)
     return Verdict()
 

@@ -78,7 +78,7 @@ def test_the_model_judges_the_roof_that_is_drawn_and_names_its_what_if() -> None
     # The copy needs 0.5 s.
     found = model.verdict()
     assert found.headline == "Up to 4.5 s of 6 s could be saved: kernels run at 25 % of their roofs."
-    assert found.detail == "With your what-if: Most could be saved in copy (78 %) and matmul (22 %)."
+    assert found.detail == "With your what-if: most could be saved in copy (78 %) and matmul (22 %)."
     model.reset()
     model.search = "copy"
     assert model.verdict().headline.startswith("Up to 4 s of 6 s"), "whichever filters are set"

@@ -76,7 +76,7 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
     for rate in ("120 TFLOP/s", "160 TFLOP/s", "200 TFLOP/s"):
         drawn.box("peak").fill(rate)
         drawn.box("peak").press("Enter")
-    said = f"With your what-if: {run} {saves.format(3, '62.4 ms', '22.6 ms')}"
+    said = f"With your what-if: k{run[1:]} {saves.format(3, '62.4 ms', '22.6 ms')}"
     expect(verdict.locator("p")).to_have_text(said)
     expect(spoken).to_have_text(f"The chip is idle 92 % of the time. {said}")
     assert drawn.page.evaluate("window.heard") == [f"The chip is idle 92 % of the time. {said}"]

@@ -547,6 +547,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   verdictWords: {
+    // In German a whole sentence after a colon begins with a capital letter.
     withWhatIf: (text) => `Mit Ihrem Was-wäre-wenn: ${text}`,
     noMatch: "Kein Kernel der beiden Läufe hat denselben Namen.",
     totals: (before, now) =>

@@ -554,7 +554,7 @@ export const catalogue = {
 
   // The headline above the chart, and the line below it.
   verdictWords: {
-    withWhatIf: (text: string) => `With your what-if: ${text}`,
+    withWhatIf: (text: string) => `With your what-if: ${text.charAt(0).toLowerCase()}${text.slice(1)}`,
     noMatch: "No kernel of the two runs has the same name.",
     totals: (before: string, now: string) =>
       `Only totals can be compared: ${before} before, ${now} now. If the runs come from different tools, their names differ.`,
