@@ -84,6 +84,14 @@ def test_the_model_judges_the_roof_that_is_drawn_and_names_its_what_if() -> None
     assert model.verdict().headline.startswith("Up to 4 s of 6 s"), "whichever filters are set"
 
 
+@pytest.mark.parametrize(
+    ("chip", "name"), [("h100-sxm", "H100 SXM5"), ("h100-nvl", "H100 NVL"), ("a100-sxm-80gb", "A100 SXM4 80GB")]
+)
+def test_the_name_of_a_chip_has_the_size_of_its_memory_only_if_its_id_has_it(chip: str, name: str) -> None:
+    model = rw.RooflineModel([chip], [("copy", 0, 1e12, 1e12 / rw.chip(chip).memories["HBM"].bandwidth)])
+    assert model.verdict().headline == f"copy runs at 100 % of its roof: little is left to save on {name}."
+
+
 def test_kernels_that_ran_on_another_chip_are_judged_by_it() -> None:
     kernels = rw.Kernels(*zip(*[row[:3] for row in ROWS], strict=True), time=[2.0, 4.0], chip=CHIP)
     fast = rw.Chip("Fast", {"bf16": "1 PFLOP/s"}, {"HBM": "10 TB/s"})

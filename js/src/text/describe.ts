@@ -106,9 +106,10 @@ export function formulaOf(kernels: Kernels, row: number, roof: Roof): string {
 /** Returns the sentence of a ridge point: on which of its sides kernels are bound by what. */
 export function sentenceOfRidge(roof: Roof, view: "roofline" | "time"): string {
   if (roof.levels.length > 1) return sentenceOfRoof(roof, view);
-  if (view === "time") return `${roof.chip.name}: ${strings.sides.time}.`;
+  const chip = shortNames([roof.chip]).get(roof.chip.id) as string;
+  if (view === "time") return `${chip}: ${strings.sides.time}.`;
   const unit = operationIn(roof.precision);
-  return strings.sidesOf(roof.chip.name, formatIntensity(ridgePoint(roof), 4, `${unit}/B`));
+  return strings.sidesOf(chip, formatIntensity(ridgePoint(roof), 4, `${unit}/B`));
 }
 
 /**
