@@ -216,7 +216,7 @@ function withoutUnit(text: string, other: string): string {
  * Returns the rows of the tooltip of a hovered kernel: how long it takes, what it reaches, and what bounds it. An unknown
  * bound has its reason.
  */
-export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
+export function briefRows(kernels: Kernels, row: number, roof: Roof, roofs: readonly Roof[] = []): TooltipRow[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
   const unit = operationOf(kernels, row, roof.precision);
@@ -224,6 +224,9 @@ export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow
   const rows: TooltipRow[] = [];
   const time = timeRow(kernels, row);
   if (time) rows.push(time);
+  // An unmeasured kernel has a point on each roof.
+  else if (roofs.length > 1 && Number.isNaN(bound.achieved))
+    rows.push([words.chip, shortNames(roofs.map(({ chip }) => chip)).get(roof.chip.id) as string]);
   if (time && each > 1)
     rows.push([words.launches, `${each} × ${formatQuantity((kernels.time[row] as number) / each, "s")}`]);
   const isUnknown = bound.regime === "unknown";

@@ -107,7 +107,7 @@ export function cardOf({
   const colour = colourBy && !isFull ? colourRow(kernels, row, colourBy, roof.precision) : undefined;
   const own = isFull
     ? tooltipRows(kernels, row, roof, view, roofs, terms, colourBy)
-    : [...briefRows(kernels, row, roof), ...(colour ? [colour] : [])];
+    : [...briefRows(kernels, row, roof, roofs), ...(colour ? [colour] : [])];
   const all = [...more, ...own];
   const rows = all.filter(([label, value]) => {
     if (value === "" || value === strings.unknown) return false;
