@@ -9,7 +9,14 @@ import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../ch
 import { CategoryDot } from "../../chart/layers/points.tsx";
 import { isPatternedIn } from "../../chart/scene.ts";
 import { categoryColour, type Theme } from "../../chart/theme.ts";
-import { type ColourPart, colouringOf, colourKeys, partsOf, type TextColouring } from "../../roofline/colouring.ts";
+import {
+  type ColourPart,
+  colouringOf,
+  colourKeys,
+  familyText,
+  partsOf,
+  type TextColouring,
+} from "../../roofline/colouring.ts";
 import { commonOperation } from "../../roofline/operations.ts";
 import { busyTime } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
@@ -57,11 +64,14 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
               {isOnHatch && <span>{text}</span>}
             </i>
           )}
-          {parts.map(({ code, seconds }) => (
+          {parts.map(({ codes, seconds }) => (
             <i
-              key={code}
-              style={{ flexGrow: (100 * seconds) / kernels.totalTime, background: colourOf(theme, colouring, code) }}
-              title={nameOf(colouring, code)}
+              key={codes[0]}
+              style={{
+                flexGrow: (100 * seconds) / kernels.totalTime,
+                background: colourOf(theme, colouring, codes[0] as number),
+              }}
+              title={nameOf(colouring, codes)}
             />
           ))}
         </div>
@@ -84,12 +94,11 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
 
 const colourOf = (theme: Theme, colouring: TextColouring | undefined, code: number) =>
   code < 0 || !colouring ? theme.muted : categoryColour(theme, colouring, code);
-const nameOf = ({ column, key }: TextColouring, code: number) =>
-  code < 0
-    ? words.notTold
-    : key === "category"
-      ? categoryName(column.values[code] ?? null)
-      : (column.values[code] ?? "");
+const nameOf = (colouring: TextColouring, codes: readonly number[]) => {
+  if ((codes[0] as number) < 0) return words.notTold;
+  const text = familyText(colouring, codes);
+  return colouring.key === "category" ? categoryName(text) : (text ?? "");
+};
 const headOf = (kernels: Kernels, isCompared: boolean, isTimed: boolean) =>
   !isTimed ? titleOf(kernels, "category") : isCompared ? words.kernelTimeNow : words.kernelTime;
 
@@ -114,10 +123,12 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
   const kernels = store.rows.kernels.value;
   const busy = busyTime(kernels);
   const opened = useDisclosure();
-  const entries = parts.map(({ code, kernels: count, seconds }) => {
+  const entries = parts.map(({ codes, kernels: count, seconds }) => {
+    const code = codes[0] as number;
     const unknown = code < 0 ? ` (${numerals.whole(count)})` : "";
     const share = busy > 0 ? formatPercent(seconds / busy) : "";
-    return { code, share, name: nameOf(colouring, code) + unknown, value: colouring.column.values[code] ?? "" };
+    const values = codes.map((each) => colouring.column.values[each] ?? "");
+    return { code, share, name: nameOf(colouring, codes) + unknown, values };
   });
   let left = room;
   const fits = entries.findIndex(({ name, share }) => {
@@ -168,16 +179,16 @@ interface EntryProps {
   readonly code: number;
   readonly name: string;
   readonly share: string;
-  /** The category that the entry filters. */
-  readonly value: string;
+  /** The categories that the entry filters. */
+  readonly values: readonly string[];
   /** Undefined for a scale, whose only entry is that of unknown values. */
   readonly colouring?: TextColouring;
   readonly isCategory: boolean;
 }
 
-function Entry({ store, theme, colouring, code, name, share, value, isCategory }: EntryProps) {
+function Entry({ store, theme, colouring, code, name, share, values, isCategory }: EntryProps) {
   const chosen = store.view.categories.value;
-  const isShown = !isCategory || chosen === null || chosen.includes(value);
+  const isShown = !isCategory || chosen === null || values.some((value) => chosen.includes(value));
   const content = (
     <>
       <svg width={12} height={12} aria-hidden="true">
@@ -196,12 +207,12 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
   return (
     <Button
       look="entry"
-      data-category={value}
+      data-category={values[0]}
       aria-pressed={isShown}
       aria-disabled={lock !== undefined}
       title={lock ?? words.toggle}
       onClick={({ shiftKey, ctrlKey, metaKey }) =>
-        store.view.setCategories(chosenAfter(chosen, value, shiftKey || ctrlKey || metaKey))
+        store.view.setCategories(chosenAfter(chosen, values, shiftKey || ctrlKey || metaKey))
       }
     >
       {content}
@@ -210,15 +221,19 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
 }
 
 /**
- * Returns the chosen categories after a click on the category `name`. If `joins` is true, the click adds or removes
- * `name`. Otherwise the click chooses only `name`. Returns null (no filter) if the click removes the last chosen
- * category or clicks the only chosen category.
+ * Returns the chosen categories after a click on the categories `names`. If `joins` is true, the click adds or removes
+ * `names`. Otherwise the click chooses only `names`. Returns null (no filter) if the click removes the last chosen
+ * categories or clicks the only chosen categories.
  */
-export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
-  const others = (chosen ?? []).filter((other) => other !== name);
-  const isChosen = chosen?.includes(name) ?? false;
-  if (!joins) return isChosen && others.length === 0 ? null : [name];
-  const next = isChosen ? others : [...others, name];
+export function chosenAfter(
+  chosen: readonly string[] | null,
+  names: readonly string[],
+  joins: boolean,
+): readonly string[] | null {
+  const others = (chosen ?? []).filter((other) => !names.includes(other));
+  const isChosen = names.some((name) => chosen?.includes(name));
+  if (!joins) return isChosen && others.length === 0 ? null : names;
+  const next = isChosen ? others : [...others, ...names];
   return next.length > 0 ? next : null;
 }
 
@@ -243,7 +258,7 @@ function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme 
       </svg>
       {colouring.unknown > 0 && (
         <Entry
-          {...{ store, theme, code: -1, share: "", value: "", isCategory: false }}
+          {...{ store, theme, code: -1, share: "", values: [], isCategory: false }}
           name={`${words.notTold} (${numerals.whole(colouring.unknown)})`}
         />
       )}
