@@ -4,11 +4,13 @@
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
 import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
 import { commonOperation } from "../roofline/operations.ts";
+import type { Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
 import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
+import { shortNames } from "../text/names.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withWhatIf } from "../text/what_if.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -104,7 +106,7 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
   const formula = isMoved
     ? text
     : row === undefined
-      ? outsideOf(store) || sentenceOfRidge(roof, store.view.plane.value)
+      ? outsideOf(store) || sentenceOfRidge(roof, store.view.plane.value, nameOfChip(store, roof))
       : formulaOf(store.rows.drawn.value, row, roof);
   return { text: unbroken(text), formula: unbroken(formula), note: noteOf(store) };
 }
@@ -121,6 +123,8 @@ function outsideOf(store: Store): string {
   const names = namesOf(store, (row) => outside.has(row));
   return outside.size > 0 ? strings.outside(outside.size, names) : "";
 }
+
+const nameOfChip = ({ rates }: Store, { chip }: Roof) => shortNames(rates.chips.value).get(chip.id) ?? chip.name;
 
 /** The maximum number of kernels that a note under the chart names. */
 const MAX_NAMED = 3;

@@ -37,6 +37,7 @@ export function Empty({ store, height }: EmptyProps) {
           {canOpen && <Button onClick={store.python.openExample}>{words.example}</Button>}
           {!store.view.hiddenPanels.value.includes("chips") && (
             <Button
+              {...(!canOpen && { look: "button roofwidget-primary" })}
               onClick={({ currentTarget }) =>
                 currentTarget.closest(".roofwidget")?.querySelector<HTMLElement>("[data-rw='add-chip']")?.click()
               }

@@ -52,7 +52,7 @@ export function SourceLine({ store }: { store: Store }) {
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 
-function countOf({ rows: { kernels }, rates: { focusRoof } }: Store): string {
+function countOf({ rows: { kernels }, rates: { chips, focusRoof } }: Store): string {
   const { chip, source, n } = kernels.value;
   const roof = focusRoof.value;
   const isIdle = idleRows(kernels.value);
@@ -60,7 +60,7 @@ function countOf({ rows: { kernels }, rates: { focusRoof } }: Store): string {
   for (let row = 0; row < n; row++) if (!isIdle(row)) count++;
   if (!source) return words.fromPython(count);
   if (!roof) return words.count(count);
-  const name = shortNames([roof.chip]).get(roof.chip.id) as string;
+  const name = shortNames(chips.value).get(roof.chip.id) ?? roof.chip.name;
   return chip ? words.onChip(count, name) : words.onUnknown(count, name);
 }
 

@@ -133,15 +133,21 @@ export function radii(kernels: Kernels): (row: number) => number {
 }
 
 /**
- * A kernel is minor if its time is below `MINOR_SHARE` of the time of all kernels and below `MINOR_OF_MEAN` of the mean
- * time of a kernel. All minor kernels together then take less than `MINOR_OF_MEAN` of the time.
+ * A kernel is minor if its time is below `MINOR_SHARE` of the time of all kernels. If the minor kernels would then take
+ * more than `MINOR_SUM` of the time, a kernel is minor if its time is below `MINOR_SUM` of the mean time of a kernel.
  */
-const [MINOR_SHARE, MINOR_OF_MEAN] = [0.001, 0.01];
+const [MINOR_SHARE, MINOR_SUM] = [0.001, 0.01];
 
 /** Returns a function from a row to whether its kernel is minor. */
 export function minorRows(kernels: Kernels): (row: number) => boolean {
   const { own, selfTime } = kernels;
-  const limit = busyTime(kernels) * Math.min(MINOR_SHARE, MINOR_OF_MEAN / own);
+  const busy = busyTime(kernels);
+  let sum = 0;
+  for (let row = 0; row < own; row++) {
+    const seconds = selfTime[row] as number;
+    if (seconds < MINOR_SHARE * busy) sum += seconds;
+  }
+  const limit = busy * (sum <= MINOR_SUM * busy ? MINOR_SHARE : Math.min(MINOR_SHARE, MINOR_SUM / own));
   return (row) => (selfTime[row] as number) < limit && !isTotal(kernels, row);
 }
 

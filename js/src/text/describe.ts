@@ -103,10 +103,9 @@ export function formulaOf(kernels: Kernels, row: number, roof: Roof): string {
   return `${least} · ${strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s"))}`;
 }
 
-/** Returns the sentence of a ridge point: on which of its sides kernels are bound by what. */
-export function sentenceOfRidge(roof: Roof, view: "roofline" | "time"): string {
+/** Returns the sentence of a ridge point of `chip`: on which of its sides kernels are bound by what. */
+export function sentenceOfRidge(roof: Roof, view: "roofline" | "time", chip: string): string {
   if (roof.levels.length > 1) return sentenceOfRoof(roof, view);
-  const chip = shortNames([roof.chip]).get(roof.chip.id) as string;
   if (view === "time") return `${chip}: ${strings.sides.time}.`;
   const unit = operationIn(roof.precision);
   return strings.sidesOf(chip, formatIntensity(ridgePoint(roof), 4, `${unit}/B`));

@@ -155,14 +155,18 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
   const number = focus && isSeen ? ridgeNumber(focus, units, isNarrow(scales)) : "";
   const half = textWidth(number, true, TICK_FONT_PX) / 2;
   const middle = Math.min(at ?? 0, plot.right - half);
+  // In a narrow chart the text below the strip is wider than the strip.
+  const start =
+    strip && isNarrow(scales) ? textWidth(words.zeroFlops(units.operation), false, TICK_FONT_PX) + RIDGE_GAP_PX : 0;
   const isClear = ([tick, text]: TickText) => {
     const own = textWidth(text, false, TICK_FONT_PX) / 2;
     return (
-      tick - own >= 0 && tick + own < scales.width && (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX)
+      tick - own >= start &&
+      tick + own < scales.width &&
+      (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX)
     );
   };
-  const stripEnd = strip && isNarrow(scales) ? strip.right + 24 : plot.left - 1;
-  const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > stripEnd);
+  const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > plot.left - 1);
   return (
     <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <TickTexts ticks={ticks} bottom={plot.bottom} />

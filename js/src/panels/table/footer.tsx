@@ -89,7 +89,7 @@ function Above({ store, roof, above }: AboveProps) {
   const { name, what } = useMemo(() => causeOf(kernels, roof, above), [kernels, roof, above]);
   return (
     <p class="roofwidget-above">
-      <b>{words.areAbove(above.length)}</b> {words.causes[name](what, roof.precision)}
+      <b>{words.areAbove(above.length)}</b> {words.causes[name](what, roof.precision)}{" "}
       {name === "precision" && store.lesson.lockNote("precision") === undefined && (
         <Link act={() => store.rates.choosePrecision(what)}>{words.judgeAt(what)}</Link>
       )}

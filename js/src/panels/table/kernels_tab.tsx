@@ -139,7 +139,7 @@ function usualSorting(own: readonly Column[], all: readonly Column[], sortBy: st
 }
 
 /** The columns of measured kernels and of other kernels, with their widths, px. "ai" stands for that of the roof's level. */
-const MEASURED = { name: 96, self_time: 68, utilization: 60, headroom: 88 };
+const MEASURED = { name: 96, self_time: 64, utilization: 52, headroom: 82 };
 const PLANNED = { name: 96, ai: 84, attainable: 92, bound_by: 72, bound_time: 80 };
 const BADGE_PX = 26;
 
@@ -201,7 +201,7 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
 
 /** A longer name is cut in its middle: this many letters at its end are always shown. */
 const TAIL_LETTERS = 6;
-const MIN_CUT_LETTERS = 16;
+const MIN_CUT_LETTERS = 13;
 
 /** The name of a kernel after the dot of its colour. */
 export function KernelName({
@@ -283,7 +283,9 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
   const others = count - rows.length;
   const fixFirst = (
     <>
-      <b>{words.fixFirst(chip)}</b> · {words.couldSave(rows.length, saved)}
+      <span class="roofwidget-headtext">
+        <b>{words.fixFirst(chip)}</b> · {words.couldSave(rows.length, saved)}
+      </span>
       <Button look="link" title={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
         {words.select}
       </Button>

@@ -17,6 +17,7 @@ import { Popover } from "../../ui/popover.tsx";
 import { axisWords, marksWords, openWords, saveWords, toolWords, words } from "../../words/words.ts";
 import { Palette } from "../chips/palette.tsx";
 import { Pills, usePills } from "../chips/pills.tsx";
+import { isEmpty } from "../empty.tsx";
 import { Choose, OpeningSteps } from "../opening.tsx";
 import { actionGroups, chartGroups, judgingOf, moreGroup, planesGroup } from "./menus.ts";
 import { Saving } from "./saving.tsx";
@@ -108,7 +109,7 @@ export function Toolbar(props: ToolbarProps) {
           <Pills store={store} theme={theme} pills={pills} own={own} />
         </div>
       )}
-      <div class="roofwidget-judging">{judging}</div>
+      {!isEmpty(store) && <div class="roofwidget-judging">{judging}</div>}
       <div class="roofwidget-actions">
         {hasTools && !isCompact && <Steps store={store} own={own} />}
         {canOpen &&
