@@ -26,8 +26,10 @@ from roofwidget.support.text_tables import escaped, is_web_address
 
 # Without this word, a policy's hashes do not count for attributes.
 _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
+# The colours are those of the widgets. A named colour such as Canvas has another shade of black in each browser.
 _STYLE: Final = """\
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: #ffffff; color: #1b1f24; }
+@media (prefers-color-scheme: dark) { :root { background: #111111; color: #e8eaed; } }
 body { max-width: 1400px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
 main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
 .spoken { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }

@@ -6,6 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
@@ -233,8 +234,10 @@ def test_a_page_works_inside_another_pages_frame(exported: Callable[..., Exporte
     expect(opened.page.frame_locator("iframe").locator(".roofwidget-chart")).to_be_visible()
 
 
-def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported]) -> None:
-    opened = exported(rw.roofline(CHIPS, KERNELS, title="Two chips").to_html(), bypass_csp=True)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported], scheme: str) -> None:
+    html = rw.roofline(CHIPS, KERNELS, title="Two chips").to_html()
+    opened = exported(html, bypass_csp=True, color_scheme=scheme)
     expect(opened.drawn.root.locator(".roofwidget-chart")).to_be_visible()
     expect(opened.drawn.tool("undo")).to_have_accessible_name("Undo")
     opened.page.evaluate(AXE.read_text(encoding="utf-8"))
