@@ -234,6 +234,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
     addChip: "Chip",
+    addAChip: "Chip hinzufügen",
     addChipKey: "Chip hinzufügen (C)",
     loadingCatalogue: "Der Katalog wird geladen…",
     noCatalogue: "Weitere Chips kommen von Python: zuerst die Zelle ausführen.",
@@ -318,7 +319,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
   tabWords: {
     title: "Inspektor",
-    close: "Schließen",
+    close: "Inspektor schließen",
     allColumns: "Alle Spalten",
     names: {
       changes: "Änderungen",

@@ -215,6 +215,7 @@ export const catalogue = {
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
     addChip: "Chip",
+    addAChip: "Add a chip",
     addChipKey: "Add a chip (C)",
     loadingCatalogue: "Loading the catalogue…",
     noCatalogue: "Further chips come from Python: run the cell first.",
@@ -305,7 +306,7 @@ export const catalogue = {
   },
   tabWords: {
     title: "Inspector",
-    close: "Close",
+    close: "Close the inspector",
     allColumns: "All columns",
     names: {
       changes: "Changes",
