@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import roofwidget as rw
-from tests.browser.first_look import bert, copies, layers
+from tests.browser.first_look import bert, chain, copies, layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,14 +68,6 @@ def window(width: int, height: int) -> Box:
 
 def boxes_of(these: Locator) -> list[Box]:
     return [box(one) for one in these.all()]
-
-
-def chain() -> rw.Graph:
-    """Return four operations on 2^28 numbers, one after the other."""
-    graph = rw.Graph("chain")
-    x = graph.input("x", (65536, 4096), "bf16")
-    graph.output(graph.scale(graph.dropout(graph.gelu(graph.layernorm(x)))))
-    return graph
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { toolOf } from "../text/tools.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, Sign } from "../ui/button.tsx";
 import { useDisclosure } from "../ui/disclosure.ts";
 import { Popover } from "../ui/popover.tsx";
 import type { Kernels } from "../wire/columns.ts";
@@ -22,7 +22,7 @@ export function SourceLine({ store }: { store: Store }) {
     <div class="roofwidget-source" data-rw="source">
       {runs ? (
         <span>
-          {words.before} <b>{fileOf(runs.before)}</b> {words.to} <b>{fileOf(kernels)}</b>
+          {words.before} <b>{fileOf(runs.before)}</b> <Sign>{"→"}</Sign> {words.now} <b>{fileOf(kernels)}</b>
         </span>
       ) : graph ? (
         <span>{words.graph(graph.ops.length)}</span>

@@ -80,7 +80,9 @@ export const catalogue = {
     typed: (label: string) => `${label}, typed`,
     reset: "Back to the data sheet",
     chart: (chips: string, count: number) =>
-      `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
+      count === 0
+        ? `Roofline of ${chips || "no chip"}.`
+        : `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
     memoryRegion: "memory-bound",
     computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
@@ -289,7 +291,7 @@ export const catalogue = {
   // The source line.
   sourceWords: {
     before: "Before",
-    to: "→ Now",
+    now: "Now",
     python: "Python",
     graph: (ops: number) => `graph of ${ops} ops · times are the least that the roof allows`,
     count: (count: number) => kernels(count, whole(count)),
@@ -708,7 +710,7 @@ export const catalogue = {
       `${count === 1 ? "this one" : `these ${count}`} could save up to ${time}`,
     select: "Select",
     selectFirst: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
-    others: (count: number) => `Others · ${whole(count)}`,
+    others: "Others",
     ofKernelTime: (time: string, percent: string) => `${time}, ${percent} of kernel time`,
     saves: (time: string) => `could save ${time}`,
     onlyThese: "Only these",

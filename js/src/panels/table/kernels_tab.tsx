@@ -244,13 +244,15 @@ interface CardProps {
   readonly row: number;
 }
 
-/** Returns the texts of a card: the column of the most important one, and those of its second line. */
+/** Returns the column of the number at the right of a card, and the texts of its second line. */
 function cardOf({ columns, kernels, row }: CardProps) {
   const others = columns.slice(2);
   const last = others.find(({ key }) => key === "headroom") ?? others.pop();
   const text = (column: Column) => {
     const value = cellText(column, row);
-    return column.key === "utilization"
+    return value === words.unknown
+      ? value
+      : column.key === "utilization"
       ? words.ofItsRoof(value)
       : column.key === "bound_by"
         ? words.boundBy(value)
@@ -303,7 +305,12 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
       </Button>
     </>
   );
-  return others > 0 ? [fixFirst, words.others(others)] : [fixFirst];
+  const rest = (
+    <>
+      {words.others} <Sign>{"·"}</Sign> {numerals.whole(others)}
+    </>
+  );
+  return others > 0 ? [fixFirst, rest] : [fixFirst];
 }
 
 /** What the selected kernels take and could save, in place of the search. */
