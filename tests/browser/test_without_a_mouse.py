@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -96,8 +97,10 @@ def test_the_verdict_is_the_first_thing_a_reader_hears_of_a_profile(exported: Op
         "text: bytes are computed from shapes, not measured",
         "button: 2 remarks (collapsed)",
         "heading: The GPU is idle 92 % of the time. (level 2)",
-        "text: Kernels run 309 µs of 3.91 ms, in 61 launches of 5.07 µs. "
-        "The 5 to fix first could save up to 220 µs; at every roof 35.1 µs would remain.",
+        (
+            "text: Kernels run 309 µs of 3.91 ms, in 61 launches of 5.07 µs. "
+            "The 5 to fix first could save up to 220 µs; at every roof 35.1 µs would remain."
+        ),
         "text: idle 92 %, 3.6 ms",
         "group: Kernel time by category",
     ]
@@ -120,8 +123,10 @@ def test_a_german_reader_on_a_phone_hears_the_same_and_then_each_kernel_in_one_s
         "text: 16 Kernel auf H100 SXM5 80GB",
         "button: 2 Anmerkungen (collapsed)",
         "heading: Die GPU ist 92 % der Zeit untätig. (level 2)",
-        "text: Kernel laufen 309 µs von 3,91 ms, in 61 Starts zu 5,07 µs. "
-        "Die ersten 5 Kernel könnten bis zu 220 µs sparen; an allen Rooflines blieben 35,1 µs.",
+        (
+            "text: Kernel laufen 309 µs von 3,91 ms, in 61 Starts zu 5,07 µs. "
+            "Die ersten 5 Kernel könnten bis zu 220 µs sparen; an allen Rooflines blieben 35,1 µs."
+        ),
         "text: untätig 92 %, 3,6 ms",
     ]
     kernels = said[said.index("gridcell: Zuerst beheben diese 5 sparen bis zu 220 µs Diese 5 auswählen") + 1 :]
@@ -152,8 +157,9 @@ def test_no_sign_is_read_out_no_control_is_nameless_and_nothing_is_said_twice_in
     assert [one for one in said if SIGNS.search(one)] == []
     controls = [one for one in said if one.partition(":")[0] in WHOLE - {"gridcell"}]
     assert [one for one in controls if re.fullmatch(r"\w+: (\(.*\))?", one)] == []
-    names = [one.partition(": ")[2].partition(" (")[0] for one in said]
-    repeated = [one for one, other in zip(names[1:], names, strict=False) if one == other and re.search(r"[a-z]", one)]
+    # Numbers and words of a table may well be equal.
+    names = [one.partition(": ")[2] for one in said if not one.startswith("gridcell")]
+    repeated = [one for one, other in itertools.pairwise(names) if one and one == other]
     assert repeated == []
 
 
@@ -185,8 +191,10 @@ def test_tab_stops_once_at_the_toolbar_and_then_follows_the_screen(exported: Ope
         "2 remarks",
         *("matrix product 64 %", "attention 12 %", "normalisation 10 %", "element by element 8.4 %"),
         *("look-up 3.2 %", "no category 1.7 %", "+ 1 more ▾", "Colour"),
-        "Roofline of NVIDIA H100 SXM5 80GB with 16 kernels. "
-        "Arrow keys move from kernel to kernel, Enter selects one, M moves one.",
+        (
+            "Roofline of NVIDIA H100 SXM5 80GB with 16 kernels. "
+            "Arrow keys move from kernel to kernel, Enter selects one, M moves one."
+        ),
         *("Peak bf16", "Peak bf16, typed", "Peaks", "HBM bandwidth", "HBM bandwidth, typed", "Peaks"),
         *("Kernels 16", "All columns ⤢", "Close the inspector", "Search names"),
     ]

@@ -25,7 +25,10 @@ export function SourceLine({ store }: { store: Store }) {
           {words.before} <b>{fileOf(runs.before)}</b> <Sign>{"→"}</Sign> {words.now} <b>{fileOf(kernels)}</b>
         </span>
       ) : graph ? (
-        <span>{words.graph(graph.ops.length)}</span>
+        <>
+          <span>{words.graph(graph.ops.length)}</span>
+          <span>{words.leastTimes}</span>
+        </>
       ) : (
         <>
           {kernels.source && <b title={kernels.source}>{fileOf(kernels)}</b>}
