@@ -84,7 +84,7 @@ def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNote
     assert rows(kernels)[0] == "1 norm 5 s 40 % 3 s"
     book.python("setattr(w, 'selected', [0])")
     expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text(
-        "matmul on Twice · measured on My chip · min("
+        "matmul on Twice, measured on My chip, min("
     )
 
 
