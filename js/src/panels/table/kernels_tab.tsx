@@ -253,10 +253,10 @@ function cardOf({ columns, kernels, row }: CardProps) {
     return value === words.unknown
       ? value
       : column.key === "utilization"
-      ? words.ofItsRoof(value)
-      : column.key === "bound_by"
-        ? words.boundBy(value)
-        : value;
+        ? words.ofItsRoof(value)
+        : column.key === "bound_by"
+          ? words.boundBy(value)
+          : value;
   };
   const texts = others.flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]));
   return { last, texts };
