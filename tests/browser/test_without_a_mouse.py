@@ -134,6 +134,7 @@ def test_a_german_reader_on_a_phone_hears_the_same_and_then_each_kernel_in_one_s
         "gridcell: 1 addmm 512×512, 98,7 µs, 4,2 % der Roofline, sparbar 94,6 µs",
         "gridcell: 2 scaled_dot_product_flash_attention, 37,4 µs, 1,8 % der Roofline, sparbar 36,7 µs",
     ]
+    assert "gridcell: all, 3,65 µs, sparbar unbekannt" in said
     assert "combobox: Farbe (collapsed)" in said
 
 

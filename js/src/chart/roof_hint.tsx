@@ -54,7 +54,6 @@ export function useRoofHover(width: number) {
         isResting.value = true;
         const leave = () => {
           hovered.value = undefined;
-          isResting.value = false;
         };
         chart.ownerDocument.addEventListener("pointerdown", leave, { once: true, capture: true });
       },

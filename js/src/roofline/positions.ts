@@ -159,14 +159,10 @@ export function idleRows({ category }: Kernels): (row: number) => boolean {
   return (row) => idle[category.codes[row] as number] ?? false;
 }
 
-/** Returns a function that counts the kernels among some rows, or among all rows: idle time is no kernel. */
-export function kernelCount(kernels: Kernels): (rows?: ArrayLike<number>) => number {
+/** Returns the number of kernels among some rows, or among all rows: idle time is no kernel. */
+export function kernelCount(kernels: Kernels, rows?: Int32Array): number {
   const isIdle = idleRows(kernels);
-  const hasIdle = kernels.category.values.some((word) => word?.toLowerCase() === IDLE);
-  return (rows) => {
-    const n = rows?.length ?? kernels.n;
-    let count = n;
-    for (let at = 0; hasIdle && at < n; at++) if (isIdle(rows ? (rows[at] as number) : at)) count--;
-    return count;
-  };
+  let count = rows?.length ?? kernels.n;
+  for (let at = count - 1; at >= 0; at--) if (isIdle(rows ? (rows[at] as number) : at)) count--;
+  return count;
 }

@@ -78,10 +78,10 @@ export function deriveRows(
   const totals = computed(() => {
     const { n, selfTime, totalTime } = kernels.value;
     const isAll = passing.value.length === n;
-    const count = kernelCount(kernels.value);
     let seconds = isAll ? totalTime : 0;
     for (let at = 0; !isAll && at < passing.value.length; at++) seconds += selfTime[passing.value[at] as number] || 0;
-    return { kernels: count(passing.value), all: count(), share: seconds / totalTime };
+    const all = kernelCount(kernels.value);
+    return { kernels: kernelCount(kernels.value, passing.value), all, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {

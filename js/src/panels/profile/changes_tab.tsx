@@ -15,7 +15,7 @@ import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
 import { cardLayout, Grid, gridLayout } from "../table/grid.tsx";
-import { badgeColumn, Head, nameColumn } from "../table/kernels_tab.tsx";
+import { badgeColumn, Head, nameColumn, spokenName } from "../table/kernels_tab.tsx";
 import { copyRows } from "../table/table.tsx";
 
 /** How many kernels of one run alone are named. */
@@ -182,13 +182,11 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
 }
 
 /** Returns a card as screen readers speak it. */
-function spokenCard(kernels: Kernels, [badge]: readonly Column[], row: number, change: RunChange | undefined): string {
+function spokenCard(kernels: Kernels, columns: readonly Column[], row: number, change: RunChange | undefined): string {
   if (!change) return "";
   const { from, to, launches } = change;
-  const place = badge?.kind === "plain" ? badge.at(row) : Number.NaN;
-  const name = shortNameOf(kernels, row);
   return [
-    Number.isNaN(place) ? name : `${place} ${name}`,
+    spokenName(columns, kernels, row),
     `${words.before} ${secondsOf(from, launches?.[0])}`,
     `${words.now} ${secondsOf(to, launches?.[1])}`,
     wordOf(change),

@@ -266,10 +266,15 @@ function cardOf({ columns, kernels, row }: CardProps) {
 function spokenCard(props: CardProps): string {
   const { columns, kernels, row } = props;
   const { last, texts } = cardOf(props);
-  const place = columns[0]?.kind === "plain" ? columns[0].at(row) : Number.NaN;
   const most = last ? [`${last.title.toLowerCase()} ${spokenCell(last, row)}`] : [];
-  const name = shortNameOf(kernels, row);
-  return [Number.isNaN(place) ? name : `${place} ${name}`, ...texts, ...most].join(", ");
+  const known = texts.filter((text) => text !== words.unknown);
+  return [spokenName(columns, kernels, row), ...known, ...most].join(", ");
+}
+
+/** Returns the name of a kernel after its number, if it has one. */
+export function spokenName([badge]: readonly Column[], kernels: Kernels, row: number): string {
+  const place = badge?.at(row) as number;
+  return (Number.isNaN(place) ? "" : `${place} `) + shortNameOf(kernels, row);
 }
 
 /** A row on a narrow widget. */
