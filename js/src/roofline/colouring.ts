@@ -2,7 +2,8 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { DictColumn, Kernels } from "../wire/columns.ts";
-import { familyOf, idleRows } from "./verdict.ts";
+import { idleRows } from "./positions.ts";
+import { familyOf } from "./verdict.ts";
 
 /** The colours of texts. Each text has its own colour. */
 export interface TextColouring {

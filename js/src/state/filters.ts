@@ -10,6 +10,7 @@ import {
   smallNames,
   UNFILTERED,
 } from "../roofline/filters.ts";
+import { kernelCount } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
 import type { Hidden } from "./lesson.ts";
@@ -79,7 +80,8 @@ export function deriveRows(
     const isAll = passing.value.length === n;
     let seconds = isAll ? totalTime : 0;
     for (let at = 0; !isAll && at < passing.value.length; at++) seconds += selfTime[passing.value[at] as number] || 0;
-    return { kernels: passing.value.length, all: n, share: seconds / totalTime };
+    const all = kernelCount(kernels.value);
+    return { kernels: kernelCount(kernels.value, passing.value), all, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {
@@ -91,8 +93,8 @@ export function deriveRows(
     /** The rows of the baseline that pass the filters. */
     earlierRows,
     /**
-     * The number of rows that pass, the number of all rows, and the share of the passing rows in the total self time.
-     * This share is NaN if no row was measured.
+     * The number of kernels that pass, the number of all kernels, and the share of the passing rows in the total self
+     * time. Idle time is no kernel. The share is NaN if no row was measured.
      */
     totals,
     /** What binds each kernel on the focus chip, for all rows of the table. */

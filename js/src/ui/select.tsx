@@ -21,8 +21,12 @@ interface SelectProps {
 export function Select({ label, value, options, disabled, row = false, lock, choose }: SelectProps) {
   return (
     <label class={row ? "roofwidget-row" : undefined} title={lock}>
-      <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
+      {/* The list has the label as its name: read as a text, the label would be heard twice. */}
+      <span class={row ? undefined : "roofwidget-muted"} aria-hidden="true">
+        {label}
+      </span>
       <select
+        aria-label={label}
         data-lm-suppress-shortcuts="true"
         disabled={lock !== undefined}
         value={value}

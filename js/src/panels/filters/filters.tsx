@@ -8,7 +8,7 @@ import type { Store } from "../../state/store.ts";
 import type { Scope } from "../../state/sync.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { focusNeighbour } from "../../ui/focus.ts";
 import { LiveText } from "../../ui/live_text.tsx";
@@ -52,8 +52,15 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           />
         )}
         <span class="roofwidget-opener">
-          <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {`${words.menu(tokens.length)} ▾`}
+          <button
+            type="button"
+            class="roofwidget-button"
+            data-lm-suppress-shortcuts="true"
+            aria-label={words.menu(tokens.length).replace(" · ", ", ")}
+            {...opened.button}
+          >
+            {words.menu(tokens.length)}
+            <Sign>{" ▾"}</Sign>
           </button>
           {opened.isOpen && (
             <Popover

@@ -94,7 +94,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   }
   const ticks = useMemo(
     () => (
-      <div class="roofwidget-marks">
+      <div class="roofwidget-marks" aria-hidden="true">
         {(stops.length > 0 ? stops : all.filter(isAllowed)).map((rate) => (
           <i
             key={rate}
@@ -110,7 +110,9 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
 
   return (
     <div class="roofwidget-rate" data-rw="slider" data-quantity={quantity}>
-      <span class="roofwidget-rate-name">{label.replaceAll("/", "/\u200b")}</span>
+      <span class="roofwidget-rate-name" aria-hidden="true">
+        {label.replaceAll("/", "/\u200b")}
+      </span>
       <div class="roofwidget-track">
         {ticks}
         <Slider

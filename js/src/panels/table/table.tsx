@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
 import { type Disclosed, useDisclosure } from "../../ui/disclosure.ts";
 import { fileName } from "../../ui/download.ts";
@@ -60,7 +60,8 @@ export function FullTable({ store }: { readonly store: Store }) {
     <section ref={root} class="roofwidget-table" aria-label={words.title}>
       <div class="roofwidget-tools">
         <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
-          {`${words.columns} ▾`}
+          {words.columns}
+          <Sign>{" ▾"}</Sign>
         </button>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />

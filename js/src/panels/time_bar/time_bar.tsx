@@ -22,7 +22,7 @@ import { busyTime } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
@@ -77,8 +77,9 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
         </div>
       )}
       <div class="roofwidget-legend" data-rw="legend">
-        {/* The text on the hatch is not spoken, because the bar only repeats the legend. */}
-        {text && <span class={isOnHatch ? "roofwidget-spoken" : ""}>{text}</span>}
+        {/* The bar is not spoken, because it only repeats the legend. */}
+        {text && <span class="roofwidget-spoken">{text.replace(" · ", ", ")}</span>}
+        {text && !isOnHatch && <span aria-hidden="true">{text}</span>}
         {colouring.kind === "text" ? (
           isDivided && (
             <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
@@ -147,14 +148,15 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
         isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
       }
     >
-      <span class="roofwidget-muted">
+      <span class="roofwidget-muted" aria-hidden="true">
         {isCategory ? headOf(kernels, store.rows.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
       </span>
       {draw(shown)}
       {more.length > 0 && (
         <span class="roofwidget-opener">
           <button type="button" class="roofwidget-word" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {`${words.moreEntries(more.length)} ▾`}
+            {words.moreEntries(more.length)}
+            <Sign>{" ▾"}</Sign>
           </button>
           {opened.isOpen && (
             <Popover
@@ -277,7 +279,7 @@ function ColourBy({ store, keys }: { readonly store: Store; readonly keys: reado
   return (
     <span class="roofwidget-colour">
       <Select
-        label={`${words.colourBy}:`}
+        label={words.colourBy}
         value={key}
         options={all.map((one): Option => [one, titleOf(kernels.value, one)])}
         choose={store.view.setColourBy}
