@@ -88,7 +88,9 @@ def test_the_model_judges_the_roof_that_is_drawn_and_names_its_what_if() -> None
     ("chip", "name"), [("h100-sxm", "H100 SXM5"), ("h100-nvl", "H100 NVL"), ("a100-sxm-80gb", "A100 SXM4 80GB")]
 )
 def test_the_name_of_a_chip_has_the_size_of_its_memory_only_if_its_id_has_it(chip: str, name: str) -> None:
-    model = rw.RooflineModel([chip], [("copy", 0, 1e12, 1e12 / rw.chip(chip).memories["HBM"].bandwidth)])
+    bandwidth = rw.chip(chip).memories["HBM"].bandwidth
+    assert bandwidth is not None
+    model = rw.RooflineModel([chip], [("copy", 0, 1e12, 1e12 / bandwidth)])
     assert model.verdict().headline == f"copy runs at 100 % of its roof: little is left to save on {name}."
 
 
