@@ -96,7 +96,7 @@ const tokensInStyle = {
         });
         return `${selector}{${properties.join(";")}}\n`;
       };
-      const colours = ruleOf(".roofwidget", light) + ruleOf(".roofwidget .roofwidget-dark", dark);
+      const colours = ruleOf(".roofwidget", light) + ruleOf(".roofwidget .rw-dark", dark);
       const [outside, ...rules] = readFileSync(path, "utf8").split(/^(?=\.roofwidget \{)/m);
       const nested = (colours + rules.join("")).replaceAll(/\.roofwidget(?![\w-])/g, "&");
       return { contents: `${outside}.roofwidget{${nested}}`, loader: "css", watchFiles: [path, file] };

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Box = dict[str, float]
 
-STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
+STROKES = "[...document.querySelectorAll('.rw-roof')].map((one) => getComputedStyle(one).stroke)"
 FILL = """(() => {
-  const probe = document.querySelector(".roofwidget-frame").appendChild(document.createElement("i"));
+  const probe = document.querySelector(".rw-frame").appendChild(document.createElement("i"));
   probe.style.color = "var(--rw-focus)";
   return getComputedStyle(probe).color;
 })()"""
@@ -28,7 +28,7 @@ SEEN = """(root) => {
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const seen = [];
   while (texts.nextNode()) {
-    if (!texts.currentNode.parentElement.closest(".roofwidget-spoken")) seen.push(texts.currentNode.data);
+    if (!texts.currentNode.parentElement.closest(".rw-spoken")) seen.push(texts.currentNode.data);
   }
   return seen.join("\\n");
 }"""
@@ -167,10 +167,10 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
     ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
-    expect(opened.drawn.root.locator(".roofwidget-roof")).to_have_count(2)
+    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
     assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
-    expect(opened.drawn.root.locator(".roofwidget-roof")).to_have_count(2)
+    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
     strokes = opened.page.evaluate(STROKES)
     assert len({*strokes, ink, other}) == 4
     assert opened.page.evaluate(FILL) in strokes
@@ -178,9 +178,9 @@ def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the
 
 def test_at_rest_ceilings_are_far_from_the_roof_and_nothing_invites_to_grab(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
-    flat = box(opened.drawn.root.locator(".roofwidget-roof"))["y"]
+    flat = box(opened.drawn.root.locator(".rw-roof"))["y"]
     assert all(abs(one["y"] - flat) >= 12 for one in boxes_of(part(opened, "ceiling")))
-    assert opened.drawn.root.locator(".roofwidget-grip").count() == 0
+    assert opened.drawn.root.locator(".rw-grip").count() == 0
     before = part(opened, "ceiling").count()
     opened.page.mouse.move(*opened.drawn.place(1000, 9.895e14))
     expect(part(opened, "ceiling")).not_to_have_count(before)
@@ -191,9 +191,9 @@ def test_the_strip_of_kernels_without_flops_is_aligned_with_the_plot(look: Look)
     ticks = part(opened, "strip-tick")
     assert ticks.count() >= 1
     assert all((one.text_content() or "").endswith("B/s") for one in ticks.all())
-    roof = opened.drawn.root.locator(".roofwidget-roof[data-chip='h100-sxm']").get_attribute("d") or ""
+    roof = opened.drawn.root.locator(".rw-roof[data-chip='h100-sxm']").get_attribute("d") or ""
     start = re.match(r"M[\d.]+[, ]([\d.]+)", roof)
-    level = opened.drawn.root.locator(".roofwidget-strip-roof").get_attribute("y1")
+    level = opened.drawn.root.locator(".rw-strip-roof").get_attribute("y1")
     assert start
     assert level
     assert abs(float(start[1]) - float(level)) <= 1

@@ -34,7 +34,7 @@ export function MarksLegend({ store, scene }: { readonly store: Store; readonly 
 }
 
 const Swatches = ({ swatches }: { readonly swatches: readonly Swatch[] }) => (
-  <ul class="roofwidget-swatches">
+  <ul class="rw-swatches">
     {swatches.map(([key, picture, text]) => (
       <li key={key} data-mark={key}>
         <svg width={32} height={20} aria-hidden="true" fill="none" stroke="currentColor" stroke-width={1.5}>

@@ -83,7 +83,7 @@ export function Stage({
   return (
     <>
       <div
-        class="roofwidget-chart"
+        class="rw-chart"
         data-tool={navigation.tool.value}
         data-moves={navigation.isDragged || undefined}
         data-kernel={pointing.kernelCursor}

@@ -20,19 +20,19 @@ export function Empty({ store, height }: EmptyProps) {
   const canOpen = store.view.openFiles.value !== "nothing";
   const isRefused = now.step === "refused";
   return (
-    <div class="roofwidget-empty" data-rw="empty" style={{ height: `${height}px` }}>
+    <div class="rw-empty" data-rw="empty" style={{ height: `${height}px` }}>
       <svg viewBox="0 0 1248 600" preserveAspectRatio="none" aria-hidden="true">
         <path d="M60,510L820,110H1190" vector-effect="non-scaling-stroke" />
       </svg>
-      <div class="roofwidget-invitation">
+      <div class="rw-invitation">
         <h2>{canOpen ? words.drop : words.pick}</h2>
-        {canOpen && <p class="roofwidget-muted">{words.files}</p>}
+        {canOpen && <p class="rw-muted">{words.files}</p>}
         {isRefused && (
-          <p class="roofwidget-fault" role="alert">
+          <p class="rw-fault" role="alert">
             {now.reason}
           </p>
         )}
-        <div class="roofwidget-row">
+        <div class="rw-row">
           {canOpen && <FileButton open={store.python.openFile} label={isRefused ? words.another : words.open} />}
           {canOpen && <Button onClick={store.python.openExample}>{words.example}</Button>}
           {!store.view.hiddenPanels.value.includes("chips") && (
@@ -46,7 +46,7 @@ export function Empty({ store, height }: EmptyProps) {
           )}
         </div>
         {canOpen && (
-          <p class="roofwidget-muted">
+          <p class="rw-muted">
             {words.python} <code>{words.code}</code>
           </p>
         )}
@@ -74,7 +74,7 @@ export function FileButton({ label, open }: { label: string; open(files: readonl
           open(files);
         }}
       />
-      <Button look="button roofwidget-primary" onClick={() => input.current?.click()}>
+      <Button look="button rw-primary" onClick={() => input.current?.click()}>
         {label}
       </Button>
     </>

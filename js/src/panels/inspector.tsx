@@ -106,8 +106,8 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
   }
   const { Content, Aside } = open ? tabOf(open) : {};
   return (
-    <section class="roofwidget-inspector" data-rw="inspector">
-      <div class="roofwidget-tabs">
+    <section class="rw-inspector" data-rw="inspector">
+      <div class="rw-tabs">
         <div ref={list} role="tablist" aria-label={words.title} onKeyDown={onKeyDown}>
           {tabs.map((name) => (
             <button
@@ -124,7 +124,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
               onClick={() => store.view.openTab(name)}
             >
               {words.names[name]}
-              {tabOf(name).note && <span class="roofwidget-muted"> {tabOf(name).note?.(store)}</span>}
+              {tabOf(name).note && <span class="rw-muted"> {tabOf(name).note?.(store)}</span>}
             </button>
           ))}
         </div>
@@ -138,7 +138,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
       {Content && (
         <div
           key={open}
-          class="roofwidget-tab"
+          class="rw-tab"
           role="tabpanel"
           id={id}
           aria-labelledby={`${id}-${open}`}

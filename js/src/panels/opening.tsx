@@ -22,7 +22,7 @@ export function OpeningSteps({ store }: { readonly store: Store }) {
   }, [now]);
   if (now.step === "idle" || isDone) return null;
   return (
-    <fieldset class="roofwidget-popover roofwidget-opening" aria-label={words.title}>
+    <fieldset class="rw-popover rw-opening" aria-label={words.title}>
       <Step store={store} now={now} dismiss={store.python.dismissOpening} />
     </fieldset>
   );
@@ -49,11 +49,11 @@ function Step({ store, now, dismiss }: { store: Store; now: State; dismiss(): vo
 
 function Row({ text, alert, children }: { text: string; alert: boolean; children: ComponentChildren }) {
   return (
-    <div class="roofwidget-row">
-      <p class={alert ? "roofwidget-fault" : undefined} role={alert ? "alert" : "status"}>
+    <div class="rw-row">
+      <p class={alert ? "rw-fault" : undefined} role={alert ? "alert" : "status"}>
         {text}
       </p>
-      <span class="roofwidget-buttons">{children}</span>
+      <span class="rw-buttons">{children}</span>
     </div>
   );
 }
@@ -93,10 +93,10 @@ export function Choose({ store, close }: { readonly store: Store; close(): void 
     <>
       <FileButton label={words.choose} open={open} />
       {hasPath && (
-        <span class="roofwidget-path">
+        <span class="rw-path">
           <input
             type="text"
-            class="roofwidget-box"
+            class="rw-box"
             data-lm-suppress-shortcuts="true"
             aria-label={words.path}
             title={words.path}
@@ -116,7 +116,7 @@ export function Choose({ store, close }: { readonly store: Store; close(): void 
           </Button>
         </span>
       )}
-      <p class="roofwidget-muted">{words.hint}</p>
+      <p class="rw-muted">{words.hint}</p>
     </>
   );
 }
@@ -140,7 +140,7 @@ export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.
       {isOver.value && (
         // biome-ignore lint/a11y/noStaticElementInteractions: see above
         <div
-          class="roofwidget-drop"
+          class="rw-drop"
           onDragOver={(event) => event.preventDefault()}
           onDragLeave={() => {
             isOver.value = false;

@@ -20,7 +20,7 @@ export function SourceLine({ store }: { store: Store }) {
   const graph = store.workload.graph.value?.graph;
   if (kernels.n === 0) return null;
   return (
-    <div class="roofwidget-source" data-rw="source">
+    <div class="rw-source" data-rw="source">
       {runs ? (
         <span>
           {words.before} <b>{fileOf(runs.before)}</b> {words.to} <b>{fileOf(kernels)}</b>
@@ -34,7 +34,7 @@ export function SourceLine({ store }: { store: Store }) {
         </>
       )}
       {!graph && <span>{countOf(store)}</span>}
-      {!graph && kernels.warnings.length > 0 && <span class="roofwidget-remark">{kernels.warnings[0]}</span>}
+      {!graph && kernels.warnings.length > 0 && <span class="rw-remark">{kernels.warnings[0]}</span>}
       {!graph && <Remarks kernels={kernels} />}
       {runs && store.view.openFiles.value !== "nothing" && (
         <>
@@ -70,14 +70,14 @@ function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
   if (warnings.length === 0 && !readAs) return null;
   const label = warnings.length > 0 ? words.remarks(warnings.length) : words.readAs;
   return (
-    <span class="roofwidget-opener">
-      <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...opened.button}>
+    <span class="rw-opener">
+      <button type="button" class="rw-link" data-lm-suppress-shortcuts="true" {...opened.button}>
         {label}
       </button>
       {opened.isOpen && (
         <Popover id={opened.opened.id} label={label} opener={opened.button.ref} room={REMARKS_PX} close={opened.close}>
           {warnings.length > 0 && (
-            <ul class="roofwidget-remarks">
+            <ul class="rw-remarks">
               {warnings.map((warning) => (
                 <li key={warning}>{warning}</li>
               ))}
@@ -93,7 +93,7 @@ function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
 /** For each field of the file: how many rows have a value, and the column or rule behind it. */
 function HowRead({ readAs: { format, fields } }: { readAs: ReadAs }) {
   return (
-    <div class="roofwidget-read-as">
+    <div class="rw-read-as">
       <h4>
         {words.readAs} {words.readAsNote(format)}
       </h4>

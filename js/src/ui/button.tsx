@@ -5,5 +5,5 @@ import type { JSX } from "preact";
 type ButtonProps = Omit<JSX.IntrinsicElements["button"], "ref"> & { readonly look?: string };
 
 export const Button = ({ look = "button", ...rest }: ButtonProps) => (
-  <button type="button" class={`roofwidget-${look}`} data-lm-suppress-shortcuts="true" {...rest} />
+  <button type="button" class={`rw-${look}`} data-lm-suppress-shortcuts="true" {...rest} />
 );

@@ -74,11 +74,11 @@ export function TypedBox({
 }: BoxProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
-    <span class="roofwidget-typed">
+    <span class="rw-typed">
       <input
         ref={input}
         type="text"
-        class="roofwidget-box"
+        class="rw-box"
         data-lm-suppress-shortcuts="true"
         aria-label={label}
         title={lock ?? title}
@@ -109,7 +109,7 @@ export function TypedBox({
 export function Fault({ entry: { fault, faultId } }: { entry: TypedValue }) {
   if (!fault.value) return null;
   return (
-    <p id={faultId} class="roofwidget-fault" role="alert">
+    <p id={faultId} class="rw-fault" role="alert">
       {fault.value}
     </p>
   );

@@ -29,7 +29,7 @@ export function Popover({ id, label, opener, room, close, look = "", children }:
     <div
       ref={dialog}
       id={id}
-      class={`roofwidget-popover ${look}`}
+      class={`rw-popover ${look}`}
       style={{ maxHeight: `${room}px` }}
       role="dialog"
       aria-label={label}

@@ -20,8 +20,8 @@ interface SelectProps {
 
 export function Select({ label, value, options, disabled, row = false, lock, choose }: SelectProps) {
   return (
-    <label class={row ? "roofwidget-row" : undefined} title={lock}>
-      <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
+    <label class={row ? "rw-row" : undefined} title={lock}>
+      <span class={row ? undefined : "rw-muted"}>{label}</span>
       <select
         data-lm-suppress-shortcuts="true"
         disabled={lock !== undefined}

@@ -78,11 +78,11 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
     follow(text);
   }
   return (
-    <span class="roofwidget-sliding">
+    <span class="rw-sliding">
       <input
         ref={input}
         type="range"
-        class="roofwidget-slider"
+        class="rw-slider"
         data-lm-suppress-shortcuts="true"
         aria-label={label}
         aria-valuetext={spoken}
@@ -101,7 +101,7 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
         onChange={end}
         onKeyDown={onKeyDown}
       />
-      {gesture.drag && <span ref={bubble} class="roofwidget-bubble" aria-hidden="true" />}
+      {gesture.drag && <span ref={bubble} class="rw-bubble" aria-hidden="true" />}
     </span>
   );
 }

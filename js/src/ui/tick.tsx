@@ -12,13 +12,13 @@ interface TickProps {
 
 export function Tick({ checked, onChange, label, note = "", value = "", title, disabled = false }: TickProps) {
   return (
-    <label class="roofwidget-option" title={title}>
+    <label class="rw-option" title={title}>
       <input type="checkbox" data-lm-suppress-shortcuts="true" {...{ checked, disabled, onChange }} />
       <span>
         {label}
-        {note && <small class="roofwidget-muted"> {note}</small>}
+        {note && <small class="rw-muted"> {note}</small>}
       </span>
-      {value && <span class="roofwidget-value">{value}</span>}
+      {value && <span class="rw-value">{value}</span>}
     </label>
   );
 }

@@ -188,7 +188,7 @@ export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
   if (!focus || (isPeakLocked && isBandwidthLocked)) return null;
   return (
     <g
-      class="roofwidget-handles"
+      class="rw-handles"
       onPointerOver={(event) => onHover(event, true)}
       onPointerOut={(event) => onHover(event, false)}
     >
@@ -233,7 +233,7 @@ export const gripsOf = (scene: HandledRoof) =>
 
 /** Three dots on each part of the roof, for fingers: they show where the roof can be dragged. */
 export const RoofGrips = ({ colour, ...scene }: HandledRoof & { readonly colour: string }) => (
-  <g class="roofwidget-grips" fill={colour}>
+  <g class="rw-grips" fill={colour}>
     {gripsOf(scene).map(({ part, level, x, y, along }) =>
       DOTS_PX.map((by) => (
         <circle key={`${part} ${level} ${by}`} cx={px(x + by * along[0])} cy={px(y + by * along[1])} r={DOT_PX} />

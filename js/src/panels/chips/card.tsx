@@ -8,7 +8,7 @@ import { strings, words } from "../../words/words.ts";
 export function Card({ chip }: { readonly chip: Chip }) {
   const unknown = unknownOf(chip);
   return (
-    <section class="roofwidget-card" aria-label={words.detailsOf(chip.name)}>
+    <section class="rw-card" aria-label={words.detailsOf(chip.name)}>
       <dl>
         {factsOf(chip).map(([label, value]) => (
           <Line key={label} label={label} value={value} />
@@ -38,14 +38,14 @@ export function Card({ chip }: { readonly chip: Chip }) {
 
 function Line({ label, value, measured = false, others = [] }: Pick<SheetRow, "label" | "value"> & Partial<SheetRow>) {
   return (
-    <div class="roofwidget-figure">
+    <div class="rw-figure">
       <dt>
         {label}
         {measured && <strong> {words.measured}</strong>}
       </dt>
       <dd>{value}</dd>
       {others.map(({ text, source }) => (
-        <dd key={`${text} ${source}`} class="roofwidget-dispute">
+        <dd key={`${text} ${source}`} class="rw-dispute">
           {text} {source}
         </dd>
       ))}
@@ -57,8 +57,8 @@ function Origin({ run }: { run: Run }) {
   const { source, link, place, confidence } = run;
   const title = source || words.noSource;
   return (
-    <div class="roofwidget-origin">
-      <dt class="roofwidget-spoken">{words.source}</dt>
+    <div class="rw-origin">
+      <dt class="rw-spoken">{words.source}</dt>
       <dd>
         {link === undefined ? (
           title

@@ -37,11 +37,11 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
   const isOfKernels = !store.rows.showsTotals.value;
   return (
     <>
-      <div class="roofwidget-searching">
+      <div class="rw-searching">
         {isOfKernels && (
           <input
             type="search"
-            class="roofwidget-search"
+            class="rw-search"
             data-lm-suppress-shortcuts="true"
             aria-label={words.search}
             placeholder={words.search}
@@ -51,8 +51,8 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
             onInput={(event) => store.view.setSearch(event.currentTarget.value, { stream: true })}
           />
         )}
-        <span class="roofwidget-opener">
-          <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...opened.button}>
+        <span class="rw-opener">
+          <button type="button" class="rw-button" data-lm-suppress-shortcuts="true" {...opened.button}>
             {`${words.menu(tokens.length)} ▾`}
           </button>
           {opened.isOpen && (
@@ -62,7 +62,7 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
               opener={opened.button.ref}
               room={MENU_PX}
               close={opened.close}
-              look="roofwidget-at-end"
+              look="rw-at-end"
             >
               {isOfKernels && <Controls store={store} />}
               {program && (
@@ -80,10 +80,10 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           )}
         </span>
       </div>
-      <div class="roofwidget-tokens">
+      <div class="rw-tokens">
         {/* What passes is spoken when it changes, and shown while it is not all. */}
         <LiveText
-          class={store.rows.isFiltered.value || !isOfKernels ? "roofwidget-counted" : "roofwidget-spoken"}
+          class={store.rows.isFiltered.value || !isOfKernels ? "rw-counted" : "rw-spoken"}
           text={counted(store)}
           dragging={store.view.isInDrag()}
         />
@@ -95,7 +95,7 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
             aria-label={words.remove(text)}
             aria-disabled={lock !== undefined}
             onClick={({ currentTarget }) => {
-              focusNeighbour(currentTarget, ".roofwidget-token", ".roofwidget-search");
+              focusNeighbour(currentTarget, ".rw-token", ".rw-search");
               remove();
             }}
           >
@@ -153,7 +153,7 @@ export function Emptied({ store }: { store: Store }) {
   const { kernels, all } = store.rows.totals.value;
   if (kernels > 0 || all === 0 || store.rows.showsTotals.value) return null;
   return (
-    <p class="roofwidget-emptied">
+    <p class="rw-emptied">
       {words.counted(kernels, all)} <Clear store={store} />
     </p>
   );
@@ -239,7 +239,7 @@ function TimeShare({ store }: { store: Store }) {
   const share = store.view.timeShare.value;
   const text = formatPercent(share);
   return (
-    <span class="roofwidget-row roofwidget-share" title={words.longest(text)}>
+    <span class="rw-row rw-share" title={words.longest(text)}>
       <span>{words.timeShare}</span>
       <Slider
         label={words.longest(text)}
@@ -251,7 +251,7 @@ function TimeShare({ store }: { store: Store }) {
         start={store.view.dragTimeShare}
         slide={(position, isDragged) => store.view.setTimeShare(position / 100, { stream: isDragged })}
       />
-      <span class="roofwidget-percent">{text}</span>
+      <span class="rw-percent">{text}</span>
     </span>
   );
 }

@@ -14,21 +14,21 @@ export const hasSnapshots = ({ view: { snapshots } }: Store): boolean => snapsho
 
 export function SnapshotsTab({ store }: { readonly store: Store }) {
   return (
-    <section class="roofwidget-frozen" aria-label={words.title}>
+    <section class="rw-frozen" aria-label={words.title}>
       <ul>
         {store.view.snapshots.value.map((snapshot, place) => (
           <Entry key={place} store={store} snapshot={snapshot} place={place} />
         ))}
       </ul>
       <Button onClick={() => store.view.freeze()}>{words.freeze}</Button>
-      <p class="roofwidget-muted">{words.hint}</p>
+      <p class="rw-muted">{words.hint}</p>
     </section>
   );
 }
 
 /** Announces a new snapshot to screen readers, whichever tab is open. */
 export const LatestSnapshot = ({ store }: { readonly store: Store }) => (
-  <p class="roofwidget-spoken" role="status">
+  <p class="rw-spoken" role="status">
     {lastOf(store)}
   </p>
 );
@@ -44,7 +44,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
   );
   return (
     <li>
-      <span class="roofwidget-row">
+      <span class="rw-row">
         <input
           type="checkbox"
           data-lm-suppress-shortcuts="true"
@@ -54,7 +54,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
         />
         <input
           type="text"
-          class="roofwidget-box"
+          class="rw-box"
           data-lm-suppress-shortcuts="true"
           aria-label={words.nameOf(name)}
           {...entry.invalid()}
@@ -70,18 +70,14 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
             // After a deletion, the next snapshot takes the place of the deleted snapshot in the list and gets the
             // focus.
             if (place === store.view.snapshots.value.length - 1)
-              focusNeighbour(
-                currentTarget,
-                ".roofwidget-frozen .roofwidget-reset",
-                "[role='tab'][aria-selected='true']",
-              );
+              focusNeighbour(currentTarget, ".rw-frozen .rw-reset", "[role='tab'][aria-selected='true']");
             store.view.deleteSnapshot(place);
           }}
         >
           ×
         </Button>
       </span>
-      <small class="roofwidget-muted">
+      <small class="rw-muted">
         {[chipName(store, snapshot.chip), peakText(snapshot), formatQuantity(bandwidth, "B/s", 4)].join(" · ")}
       </small>
       <Fault entry={entry} />

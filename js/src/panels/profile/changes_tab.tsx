@@ -87,7 +87,7 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   );
   const byRow = new Map(changes.map((change) => [change.row, change]));
   return (
-    <div ref={root} class="roofwidget-kernels roofwidget-changes">
+    <div ref={root} class="rw-kernels rw-changes">
       <Head store={store} roof={store.rates.focusRoof.value} />
       {changes.length > 0 && (
         <Grid
@@ -145,7 +145,7 @@ function changeText({ from, to, verdict }: RunChange) {
   return isCompared ? (
     <b>{formatChange(from, to)}</b>
   ) : (
-    <span class="roofwidget-muted">{words.verdicts[verdict] ?? verdict}</span>
+    <span class="rw-muted">{words.verdicts[verdict] ?? verdict}</span>
   );
 }
 
@@ -153,7 +153,7 @@ function changeText({ from, to, verdict }: RunChange) {
 const Bar = ({ share }: { readonly share: number }) => (
   <svg width={BAR_PX - 4} height={9} viewBox="-1 0 2 1" preserveAspectRatio="none" aria-hidden="true">
     <path
-      class={share > 0 ? "roofwidget-slower" : ""}
+      class={share > 0 ? "rw-slower" : ""}
       d={`M0,0H${Math.max(-1, Math.min(share || 0, 1))}V1H0Z`}
       fill="currentColor"
     />
@@ -170,7 +170,7 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
       <span>{badge?.draw?.(row)}</span>
       <span>{name?.draw?.(row)}</span>
       <span>{changeText(change)}</span>
-      <span class="roofwidget-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
+      <span class="rw-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
     </>
   );
 }
@@ -187,11 +187,11 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
     ...(onlyNow.length > 0 ? [words.onlyNow(onlyNow.length, timeOf(kernels, onlyNow))] : []),
   ];
   return (
-    <div class="roofwidget-footer">
+    <div class="rw-footer">
       {only.length > 0 && (
-        <p class="roofwidget-opener">
+        <p class="rw-opener">
           {only.join(", ")}{" "}
-          <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...alone.button}>
+          <button type="button" class="rw-link" data-lm-suppress-shortcuts="true" {...alone.button}>
             {words.showAlone}
           </button>
           {alone.isOpen && (
@@ -201,7 +201,7 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
               opener={alone.button.ref}
               room={ALONE_PX}
               close={alone.close}
-              look="roofwidget-above-it"
+              look="rw-above-it"
             >
               <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
               <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
@@ -211,7 +211,7 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
       )}
       <p>
         {words.matched}{" "}
-        <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...how.button}>
+        <button type="button" class="rw-link" data-lm-suppress-shortcuts="true" {...how.button}>
           {words.how}
         </button>
         {how.isOpen && (
@@ -235,15 +235,15 @@ function Alone({ title, kernels, rows }: AloneProps) {
   if (rows.length === 0) return null;
   const left = rows.length - MAX_NAMED;
   return (
-    <div class="roofwidget-alone">
+    <div class="rw-alone">
       <h4>{title}</h4>
       <ul>
         {rows.slice(0, MAX_NAMED).map((row) => (
           <li key={row} title={nameOf(kernels, row)}>
-            {shortNameOf(kernels, row)} <span class="roofwidget-muted">{seconds(kernels.time[row] as number)}</span>
+            {shortNameOf(kernels, row)} <span class="rw-muted">{seconds(kernels.time[row] as number)}</span>
           </li>
         ))}
-        {left > 0 && <li class="roofwidget-muted">{words.more(left)}</li>}
+        {left > 0 && <li class="rw-muted">{words.more(left)}</li>}
       </ul>
     </div>
   );

@@ -74,7 +74,7 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
   const places = captions.length > 1 ? [0, first.rows.length] : captions.length > 0 ? [0] : [];
   const layout = { ...(narrow ? cardLayout(height) : gridLayout(drawn, height)), captions: places };
   return (
-    <div ref={root} class="roofwidget-kernels">
+    <div ref={root} class="rw-kernels">
       <Head store={store} roof={roof}>
         {narrow && sorting && (
           <Select
@@ -170,7 +170,7 @@ export const badgeColumn = (first: readonly number[]): Column => ({
     width: BADGE_PX,
   },
   at: (row) => (first.includes(row) ? first.indexOf(row) + 1 : Number.NaN),
-  draw: (row) => (first.includes(row) ? <b class="roofwidget-badge">{first.indexOf(row) + 1}</b> : ""),
+  draw: (row) => (first.includes(row) ? <b class="rw-badge">{first.indexOf(row) + 1}</b> : ""),
 });
 
 /** The column of names in a table that cannot be sorted. */
@@ -195,7 +195,7 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
   const kernels = store.rows.kernels.value;
   if (column.key === "name") return { ...column, draw: (row) => <KernelName {...{ store, theme, row }} /> };
   if (column.key !== "utilization" || column.kind === "text") return column;
-  const above = <span class="roofwidget-fault">{words.above}</span>;
+  const above = <span class="rw-fault">{words.above}</span>;
   return { ...column, draw: (row) => (kernels.n > row && column.at(row) > MIN_ABOVE ? above : undefined) };
 }
 
@@ -221,7 +221,7 @@ export function KernelName({
   const colour = code < 0 ? theme.muted : isScale ? theme.scale[code] : categoryColour(theme, colouring, code);
   const at = name.length > MIN_CUT_LETTERS ? name.length - TAIL_LETTERS : name.length;
   return (
-    <span class="roofwidget-kernelname">
+    <span class="rw-kernelname">
       {kernels.totalTime > 0 && (
         <svg width={12} height={12} aria-hidden="true">
           <CategoryDot
@@ -232,7 +232,7 @@ export function KernelName({
         </svg>
       )}
       <span>{name.slice(0, at)}</span>
-      {at < name.length && <span class="roofwidget-tail">{name.slice(at)}</span>}
+      {at < name.length && <span class="rw-tail">{name.slice(at)}</span>}
     </span>
   );
 }
@@ -262,12 +262,12 @@ function Card({
       <span>{badge?.draw?.(row)}</span>
       <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
       {last && <b>{cellText(last, row)}</b>}
-      <span class="roofwidget-muted">
+      <span class="rw-muted">
         {others
           .flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]))
           .join(" · ")}
       </span>
-      {last && <span class="roofwidget-muted">{last.title.toLowerCase()}</span>}
+      {last && <span class="rw-muted">{last.title.toLowerCase()}</span>}
     </>
   );
 }
@@ -305,8 +305,8 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
   }, [kernels, roof, store.rows.selected.value]);
   const share = time / busyTime(kernels);
   return (
-    <div class="roofwidget-selection" role="status">
-      <div class="roofwidget-sum">
+    <div class="rw-selection" role="status">
+      <div class="rw-sum">
         <p>
           <b>{words.chosen(rows.length)}</b>
           {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}

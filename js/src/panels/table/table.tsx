@@ -57,9 +57,9 @@ export function FullTable({ store }: { readonly store: Store }) {
     store.view.say(words.saved(rows.length, name));
   }
   return (
-    <section ref={root} class="roofwidget-table" aria-label={words.title}>
-      <div class="roofwidget-tools">
-        <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
+    <section ref={root} class="rw-table" aria-label={words.title}>
+      <div class="rw-tools">
+        <button type="button" class="rw-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
           {`${words.columns} ▾`}
         </button>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
@@ -67,7 +67,7 @@ export function FullTable({ store }: { readonly store: Store }) {
         <Tool text="×" title={words.close} use={() => store.view.openTable(false)} />
       </div>
       {choosing.isOpen && <Chooser opened={choosing.opened} store={store} columns={columns} shown={shown} />}
-      {roof && elsewhere && <p class="roofwidget-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
+      {roof && elsewhere && <p class="rw-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
       <Grid
         {...{ store, columns: shown, order, sorting, copy }}
         layout={gridLayout(shown, ROWS_PX, sorting?.column.key)}
@@ -131,7 +131,7 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
         <h4>{title}</h4>
         <div>
           {some.map(({ key, title: head, meaning }) => (
-            <label key={key} class="roofwidget-option" title={meaning}>
+            <label key={key} class="rw-option" title={meaning}>
               <input
                 type="checkbox"
                 data-lm-suppress-shortcuts="true"
@@ -146,7 +146,7 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
     );
   const button = (text: string, choose: () => void) => <Button onClick={choose}>{text}</Button>;
   return (
-    <fieldset class="roofwidget-chooser" aria-label={words.columns} {...opened}>
+    <fieldset class="rw-chooser" aria-label={words.columns} {...opened}>
       {group(
         words.ours,
         columns.filter(({ ofFile }) => !ofFile),

@@ -49,11 +49,11 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
   const text = idle > 0 ? words.idle(formatPercent(idle), formatQuantity(idle * kernels.totalTime, "s")) : "";
   const isOnHatch = idle * width >= MIN_HATCH_PX;
   return (
-    <div data-rw="time-bar" class="roofwidget-time">
+    <div data-rw="time-bar" class="rw-time">
       {colouring.kind === "text" && kernels.totalTime > 0 && (isDivided || idle > 0) && (
-        <div class="roofwidget-timebar" aria-hidden="true">
+        <div class="rw-timebar" aria-hidden="true">
           {idle > 0 && (
-            <i class="roofwidget-idle" style={{ flexGrow: 100 * idle }}>
+            <i class="rw-idle" style={{ flexGrow: 100 * idle }}>
               {isOnHatch && <span>{text}</span>}
             </i>
           )}
@@ -66,9 +66,9 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
           ))}
         </div>
       )}
-      <div class="roofwidget-legend" data-rw="legend">
+      <div class="rw-legend" data-rw="legend">
         {/* The text on the hatch is not spoken, because the bar only repeats the legend. */}
-        {text && <span class={isOnHatch ? "roofwidget-spoken" : ""}>{text}</span>}
+        {text && <span class={isOnHatch ? "rw-spoken" : ""}>{text}</span>}
         {colouring.kind === "text" ? (
           isDivided && (
             <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
@@ -131,18 +131,18 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
     some.map((entry) => <Entry key={entry.code} {...entry} {...{ store, theme, colouring, isCategory }} />);
   return (
     <fieldset
-      class="roofwidget-entries"
+      class="rw-entries"
       aria-label={
         isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
       }
     >
-      <span class="roofwidget-muted">
+      <span class="rw-muted">
         {isCategory ? headOf(kernels, store.rows.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
       </span>
       {draw(shown)}
       {more.length > 0 && (
-        <span class="roofwidget-opener">
-          <button type="button" class="roofwidget-word" data-lm-suppress-shortcuts="true" {...opened.button}>
+        <span class="rw-opener">
+          <button type="button" class="rw-word" data-lm-suppress-shortcuts="true" {...opened.button}>
             {`${words.moreEntries(more.length)} ▾`}
           </button>
           {opened.isOpen && (
@@ -188,10 +188,10 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
         />
       </svg>
       {name}
-      {share && <span class="roofwidget-muted"> {share}</span>}
+      {share && <span class="rw-muted"> {share}</span>}
     </>
   );
-  if (!isCategory) return <span class="roofwidget-entry">{content}</span>;
+  if (!isCategory) return <span class="rw-entry">{content}</span>;
   const lock = store.lesson.lockNote("filters");
   return (
     <Button
@@ -230,8 +230,8 @@ function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme 
   const title = titleOf(kernels, colouring.key);
   const ticks = ticksOfScale(colouring, commonOperation(kernels, store.rates.askedPrecision.value));
   return (
-    <div class="roofwidget-entries">
-      <span class="roofwidget-muted">{title}</span>
+    <div class="rw-entries">
+      <span class="rw-muted">{title}</span>
       <svg
         width={scaleWidth(ticks)}
         height={SCALE_HEIGHT_PX}
@@ -260,7 +260,7 @@ function ColourBy({ store, keys }: { readonly store: Store; readonly keys: reado
   const { key } = colouringOf(kernels.value, colourBy.value);
   const all = keys.includes(key) ? keys : [key, ...keys];
   return (
-    <span class="roofwidget-colour">
+    <span class="rw-colour">
       <Select
         label={`${words.colourBy}:`}
         value={key}

@@ -78,19 +78,19 @@ export function Saving({ store, tools }: SavingProps) {
   const canAsk = store.python.canAsk;
   const isReady = figure.svg !== undefined;
   return (
-    <div ref={root} class="roofwidget-saving">
+    <div ref={root} class="rw-saving">
       <Choice label={words.style} names={STYLES} textOf={(one) => words.styles[one]} chosen={style} />
-      <div class="roofwidget-preview">
+      <div class="rw-preview">
         {figure.svg ? (
           <img src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}`} alt={words.preview} />
         ) : (
           <p role="status">{figure.fault ?? words.drawing}</p>
         )}
       </div>
-      <div class="roofwidget-row">
+      <div class="rw-row">
         <Choice label={words.format} names={["svg", "png"]} textOf={(one) => one.toUpperCase()} chosen={kind} />
         {style.value !== "screen" && (
-          <label class="roofwidget-option">
+          <label class="rw-option">
             <input
               type="checkbox"
               data-lm-suppress-shortcuts="true"
@@ -103,18 +103,18 @@ export function Saving({ store, tools }: SavingProps) {
           </label>
         )}
       </div>
-      <div class="roofwidget-row">
-        <span class="roofwidget-muted">{figure.svg && sizeText(figure.svg)}</span>
-        <span class="roofwidget-buttons">
+      <div class="rw-row">
+        <span class="rw-muted">{figure.svg && sizeText(figure.svg)}</span>
+        <span class="rw-buttons">
           <Button aria-disabled={!isReady} onClick={copy}>
             {words.copy}
           </Button>
-          <Button look="button roofwidget-primary" data-tool={kind.value} aria-disabled={!isReady} onClick={save}>
+          <Button look="button rw-primary" data-tool={kind.value} aria-disabled={!isReady} onClick={save}>
             {isDone.value ? words.done : words.save}
           </Button>
         </span>
       </div>
-      <div class="roofwidget-files">
+      <div class="rw-files">
         {(["html", "json"] as const).map((extension) => (
           <Button
             key={extension}
@@ -187,7 +187,7 @@ interface ChoiceProps<T extends string> {
 
 /** Buttons of which one is pressed. */
 const Choice = <T extends string>({ label, names, chosen, textOf }: ChoiceProps<T>) => (
-  <fieldset class="roofwidget-buttons" aria-label={label}>
+  <fieldset class="rw-buttons" aria-label={label}>
     {names.map((name) => (
       <Button
         key={name}
