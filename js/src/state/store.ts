@@ -54,11 +54,6 @@ export interface Store {
   readonly throttled: Throttled;
 }
 
-/** Returns the named members of an object. */
-function pick<T, K extends keyof T>(all: T, ...names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<T, K>;
-}
-
 /** Returns the store for panels: while something is dragged, its signals change a few times a second. */
 export function pacedStore(store: Store): Store {
   const { chips, focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, possibleCeilings, ...others } =
@@ -262,12 +257,11 @@ export function createStore(model: Model, abort: AbortSignal): Store {
 
   const saving = createSaving(model, requests);
   const merging = createMergePreview();
+  // Each slice shows of these what its interface names.
+  const state = { ...signals, ...derived };
   return {
     rates: {
-      ...pick(signals, "chips", "shown", "focusChip", "precision", "memory", "exposedRoofs", "exposedComm"),
-      ...pick(signals, "launchOverhead", "ceilings", "allLevels", "whatIf", "addedChips"),
-      ...pick(derived, "commonPrecision", "roofs", "lacking", "shownRoofs", "focusRoof", "askedPrecision"),
-      ...pick(derived, "restedRoof", "possibleCeilings", "subRoofs", "shownLevels", "unknownLevels"),
+      ...state,
       catalogue: catalogue.catalogue,
       loadCatalogue: catalogue.load,
       ...guard("chips", { addChip, addChips, removeChip, focus, toggle }),
@@ -283,7 +277,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       setAllLevels: sync.setter("allLevels"),
     },
     workload: {
-      ...pick(signals, "graphs", "phase", "partition", "dims", "convention", "dtype"),
+      ...signals,
       graph: workload.state.workload,
       phases: workload.state.phases,
       trails,
@@ -307,11 +301,9 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       }),
     },
     rows: {
+      ...state,
       kernels,
       given,
-      ...pick(signals, "baseline", "selected", "hovered", "atRoof", "moves", "typedWork"),
-      ...pick(derived, "runs", "earlierRows", "drawn", "drawnRows", "longestFirst", "points", "ranking", "totals"),
-      ...pick(derived, "isHidden", "boundBy", "byCategory", "isFiltered", "showsTotals", "colouring"),
       passing: derived.rows,
       hidden: derived.hiddenRows,
       only: derived.onlyRows,
@@ -329,9 +321,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       ...guard("filters", { setOnly }),
     },
     view: {
-      ...pick(signals, "title", "openFiles", "terms", "hiddenPanels", "zoom", "timeScale", "frame", "rateUnit", "word"),
-      ...pick(signals, "xAxis", "tickBase", "presentation", "rulers", "search", "categories", "bounds", "precisions"),
-      ...pick(signals, "timeShare", "top", "infeed", "scope", "sortBy", "columns", "colourBy", "snapshots"),
+      ...signals,
       plane: signals.view,
       ...viewing.state,
       ...guard("view", {
@@ -355,7 +345,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       ...status,
     },
     lesson: {
-      ...pick(signals, "story", "step", "answers"),
+      ...signals,
       ...lesson,
       isLocked,
       lockNote,
