@@ -6,7 +6,7 @@ import { attainable } from "../roofline/roofline.ts";
 import type { Store } from "../state/store.ts";
 import { formatAnswer } from "../text/numbers.ts";
 import { useGesture } from "../ui/gesture.ts";
-import { isModified, KEYS_OF_MARKER, lookUp, used } from "../ui/keys.ts";
+import { isModified, KEYS_OF_MARKER, lookUp, OWN_KEYS, used } from "../ui/keys.ts";
 import { textAt } from "../wire/columns.ts";
 import type { Question } from "../wire/types.ts";
 import { storyWords as words } from "../words/words.ts";
@@ -125,7 +125,7 @@ function Marker(props: MarkerProps) {
         data-axis={axis}
         role="slider"
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={axis === "x" ? words.marker.intensity : words.marker.rate}
         aria-valuenow={value}
         aria-valuemin={low}

@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
+import { OWN_KEYS } from "../ui/keys.ts";
 import { emptyWords as words } from "../words/words.ts";
 
 /** Whether there is nothing to draw, and no story that asks something. */
@@ -63,7 +64,7 @@ export function FileButton({ label, open }: { label: string; open(files: readonl
       <input
         ref={input}
         type="file"
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         hidden
         multiple
         aria-label={label}

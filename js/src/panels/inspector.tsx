@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import type { Theme } from "../chart/theme.ts";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
-import { isModified, used } from "../ui/keys.ts";
+import { isModified, OWN_KEYS, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
 import { FusionTab, fusionNote, hasFusion } from "./fusion/fusion.tsx";
@@ -117,7 +117,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
               id={`${id}-${name}`}
               data-rw={`tab-${name}`}
               data-tab={name}
-              data-lm-suppress-shortcuts="true"
+              {...OWN_KEYS}
               aria-selected={name === open}
               aria-controls={name === open ? id : undefined}
               tabIndex={name === stop ? 0 : -1}

@@ -7,6 +7,7 @@ import { type Given, nameOf, type Opening as State } from "../state/opening.ts";
 import type { Store } from "../state/store.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { Button } from "../ui/button.tsx";
+import { OWN_KEYS } from "../ui/keys.ts";
 import { words as panelWords, openWords as words } from "../words/words.ts";
 import { FileButton } from "./empty.tsx";
 
@@ -97,7 +98,7 @@ export function Choose({ store, close }: { readonly store: Store; close(): void 
           <input
             type="text"
             class="rw-box"
-            data-lm-suppress-shortcuts="true"
+            {...OWN_KEYS}
             aria-label={words.path}
             title={words.path}
             placeholder={words.pathHint}

@@ -5,8 +5,7 @@ import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { toolOf } from "../text/tools.ts";
 import { Button } from "../ui/button.tsx";
-import { useDisclosure } from "../ui/disclosure.ts";
-import { Popover } from "../ui/popover.tsx";
+import { PopoverButton } from "../ui/popover.tsx";
 import type { Kernels } from "../wire/columns.ts";
 import type { ReadAs } from "../wire/types.ts";
 import { sourceWords as words } from "../words/words.ts";
@@ -66,26 +65,20 @@ function countOf({ rows: { kernels }, rates: { focusRoof } }: Store): string {
 
 /** A link that opens the remarks of the reader, and how it read each field. */
 function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
-  const opened = useDisclosure();
   if (warnings.length === 0 && !readAs) return null;
   const label = warnings.length > 0 ? words.remarks(warnings.length) : words.readAs;
   return (
     <span class="rw-opener">
-      <button type="button" class="rw-link" data-lm-suppress-shortcuts="true" {...opened.button}>
-        {label}
-      </button>
-      {opened.isOpen && (
-        <Popover id={opened.opened.id} label={label} opener={opened.button.ref} room={REMARKS_PX} close={opened.close}>
-          {warnings.length > 0 && (
-            <ul class="rw-remarks">
-              {warnings.map((warning) => (
-                <li key={warning}>{warning}</li>
-              ))}
-            </ul>
-          )}
-          {readAs && <HowRead readAs={readAs} />}
-        </Popover>
-      )}
+      <PopoverButton look="link" label={label} room={REMARKS_PX}>
+        {warnings.length > 0 && (
+          <ul class="rw-remarks">
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        )}
+        {readAs && <HowRead readAs={readAs} />}
+      </PopoverButton>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { OWN_KEYS } from "./keys.ts";
 import { useUid } from "./uid.ts";
 
 type TypedValue = ReturnType<typeof useTypedValue>;
@@ -79,7 +80,7 @@ export function TypedBox({
         ref={input}
         type="text"
         class="rw-box"
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={label}
         title={lock ?? title}
         disabled={lock !== undefined}

@@ -1,5 +1,7 @@
 // A drop-down list with a label.
 
+import { OWN_KEYS } from "./keys.ts";
+
 export type Option = readonly [value: string, text: string];
 
 interface SelectProps {
@@ -23,7 +25,7 @@ export function Select({ label, value, options, disabled, row = false, lock, cho
     <label class={row ? "rw-row" : undefined} title={lock}>
       <span class={row ? undefined : "rw-muted"}>{label}</span>
       <select
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         disabled={lock !== undefined}
         value={value}
         onChange={(event) => choose(event.currentTarget.value)}

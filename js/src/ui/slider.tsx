@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Drag, useGesture } from "./gesture.ts";
-import { isModified, keyShortcuts, used } from "./keys.ts";
+import { isModified, keyShortcuts, OWN_KEYS, used } from "./keys.ts";
 
 /** The steps of the keys that move a slider. */
 export const KEY_STEPS: Readonly<Record<string, number>> = {
@@ -83,7 +83,7 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
         ref={input}
         type="range"
         class="rw-slider"
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={label}
         aria-valuetext={spoken}
         aria-keyshortcuts={SHORTCUTS}

@@ -1,5 +1,7 @@
 // A check box with a label, and with a value at its end.
 
+import { OWN_KEYS } from "./keys.ts";
+
 interface TickProps {
   readonly checked: boolean;
   onChange(): void;
@@ -13,7 +15,7 @@ interface TickProps {
 export function Tick({ checked, onChange, label, note = "", value = "", title, disabled = false }: TickProps) {
   return (
     <label class="rw-option" title={title}>
-      <input type="checkbox" data-lm-suppress-shortcuts="true" {...{ checked, disabled, onChange }} />
+      <input type="checkbox" {...OWN_KEYS} {...{ checked, disabled, onChange }} />
       <span>
         {label}
         {note && <small class="rw-muted"> {note}</small>}

@@ -2,6 +2,7 @@
 // the card are drawn as text, never as markup.
 
 import { formatCapacity, formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import type { Chip, Figure } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 
@@ -63,7 +64,7 @@ function Origin({ run }: { run: Run }) {
         {link === undefined ? (
           title
         ) : (
-          <a href={link} target="_blank" rel="noopener noreferrer" data-lm-suppress-shortcuts="true">
+          <a href={link} target="_blank" rel="noopener noreferrer" {...OWN_KEYS}>
             {title}
           </a>
         )}

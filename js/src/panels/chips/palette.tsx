@@ -7,7 +7,7 @@ import { operationIn } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { used } from "../../ui/keys.ts";
+import { OWN_KEYS, used } from "../../ui/keys.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { useUid } from "../../ui/uid.ts";
 import type { Chip } from "../../wire/types.ts";
@@ -87,7 +87,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
           ref={input}
           type="text"
           role="combobox"
-          data-lm-suppress-shortcuts="true"
+          {...OWN_KEYS}
           aria-label={words.search}
           aria-expanded={lines.length > 0}
           aria-controls={lines.length > 0 ? id : undefined}

@@ -9,10 +9,10 @@ import type { Scope } from "../../state/sync.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { useDisclosure } from "../../ui/disclosure.ts";
 import { focusNeighbour } from "../../ui/focus.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { LiveText } from "../../ui/live_text.tsx";
-import { Popover } from "../../ui/popover.tsx";
+import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { Tick } from "../../ui/tick.tsx";
@@ -30,7 +30,6 @@ export const hasFilters = ({ rows: { kernels, isFiltered } }: Store) =>
 
 /** The search box, the menu of filters, and a token for each filter that is set. */
 export function FilterRow({ store, children }: { readonly store: Store; readonly children?: ComponentChildren }) {
-  const opened = useDisclosure();
   const { program } = store.rows.kernels.value;
   const tokens = tokensOf(store);
   const lock = store.lesson.lockNote("filters");
@@ -42,7 +41,7 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           <input
             type="search"
             class="rw-search"
-            data-lm-suppress-shortcuts="true"
+            {...OWN_KEYS}
             aria-label={words.search}
             placeholder={words.search}
             title={lock ?? words.searchHint}
@@ -52,32 +51,20 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           />
         )}
         <span class="rw-opener">
-          <button type="button" class="rw-button" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {`${words.menu(tokens.length)} ▾`}
-          </button>
-          {opened.isOpen && (
-            <Popover
-              id={opened.opened.id}
-              label={words.title}
-              opener={opened.button.ref}
-              room={MENU_PX}
-              close={opened.close}
-              look="rw-at-end"
-            >
-              {isOfKernels && <Controls store={store} />}
-              {program && (
-                <Select
-                  row
-                  label={words.scope}
-                  value={store.view.scope.value}
-                  lock={lock}
-                  options={Object.entries(words.scopes)}
-                  choose={(scope) => store.view.setScope(scope as Scope)}
-                />
-              )}
-              {children}
-            </Popover>
-          )}
+          <PopoverButton label={words.title} text={`${words.menu(tokens.length)} ▾`} room={MENU_PX} place="rw-at-end">
+            {isOfKernels && <Controls store={store} />}
+            {program && (
+              <Select
+                row
+                label={words.scope}
+                value={store.view.scope.value}
+                lock={lock}
+                options={Object.entries(words.scopes)}
+                choose={(scope) => store.view.setScope(scope as Scope)}
+              />
+            )}
+            {children}
+          </PopoverButton>
         </span>
       </div>
       <div class="rw-tokens">

@@ -7,7 +7,7 @@ import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/graph.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
-import { used } from "../../ui/keys.ts";
+import { OWN_KEYS, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import { fusionWords as words } from "../../words/words.ts";
 import { type Box, type Edge, type Flow, MAX_LARGE_BOXES, PILL_PX, type Point, type Room } from "./flow.ts";
@@ -197,7 +197,7 @@ export function FlowView(props: FlowViewProps) {
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={props.label}
         aria-keyshortcuts={props.shortcuts}
         onKeyDown={(event) => {
@@ -268,7 +268,7 @@ export function FlowView(props: FlowViewProps) {
                 data-rw="edge"
                 role="button"
                 tabindex={edge.from === tabbed ? 0 : -1}
-                data-lm-suppress-shortcuts="true"
+                {...OWN_KEYS}
                 aria-label={words.edge(from, to, title)}
                 data-from={from}
                 data-to={to}

@@ -6,6 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { Fault, useTypedValue } from "../../ui/number_box.tsx";
 import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
@@ -47,7 +48,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
       <span class="rw-row">
         <input
           type="checkbox"
-          data-lm-suppress-shortcuts="true"
+          {...OWN_KEYS}
           aria-label={words.show(name)}
           checked={!hidden}
           onChange={() => store.view.hideSnapshot(place, !hidden)}
@@ -55,7 +56,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
         <input
           type="text"
           class="rw-box"
-          data-lm-suppress-shortcuts="true"
+          {...OWN_KEYS}
           aria-label={words.nameOf(name)}
           {...entry.invalid()}
           maxLength={MAX_SNAPSHOT_NAME}

@@ -8,8 +8,10 @@ import { idleRows } from "../../roofline/verdict.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { formatChange, formatQuantity } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
-import { Popover } from "../../ui/popover.tsx";
+import { OWN_KEYS } from "../../ui/keys.ts";
+import { PopoverButton } from "../../ui/popover.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
@@ -76,7 +78,7 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   const fold = (
     <button
       type="button"
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       aria-expanded={isUnfolded.value}
       onClick={() => {
         isUnfolded.value = !isUnfolded.value;
@@ -177,7 +179,6 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
 
 function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { store: Store; runs: Runs }) {
   const how = useDisclosure();
-  const alone = useDisclosure();
   const kernels = store.rows.kernels.value;
   const perLaunch = changes.filter(({ launches }) => launches).length;
   const timeOf = (table: Kernels, rows: readonly number[]) =>
@@ -191,29 +192,17 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
       {only.length > 0 && (
         <p class="rw-opener">
           {only.join(", ")}{" "}
-          <button type="button" class="rw-link" data-lm-suppress-shortcuts="true" {...alone.button}>
-            {words.showAlone}
-          </button>
-          {alone.isOpen && (
-            <Popover
-              id={alone.opened.id}
-              label={only.join(", ")}
-              opener={alone.button.ref}
-              room={ALONE_PX}
-              close={alone.close}
-              look="rw-above-it"
-            >
-              <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
-              <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
-            </Popover>
-          )}
+          <PopoverButton look="link" label={only.join(", ")} text={words.showAlone} room={ALONE_PX} place="rw-above-it">
+            <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
+            <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
+          </PopoverButton>
         </p>
       )}
       <p>
         {words.matched}{" "}
-        <button type="button" class="rw-link" data-lm-suppress-shortcuts="true" {...how.button}>
+        <Button look="link" {...how.button}>
           {words.how}
-        </button>
+        </Button>
         {how.isOpen && (
           <span id={how.opened.id}>
             {" "}

@@ -6,7 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
 import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { lookUp } from "../../ui/keys.ts";
+import { lookUp, OWN_KEYS } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import type { Attempt, Question } from "../../wire/types.ts";
 import { storyWords as words } from "../../words/words.ts";
@@ -39,7 +39,7 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   const said = last === undefined ? "" : verdictText(question, last, verdict);
   const look = verdict?.isRight && !fault.value ? "rw-right" : "rw-fault";
   return (
-    <fieldset ref={panel} class="rw-question" aria-labelledby={id} tabIndex={-1} data-lm-suppress-shortcuts="true">
+    <fieldset ref={panel} class="rw-question" aria-labelledby={id} tabIndex={-1} {...OWN_KEYS}>
       <div id={id} class="rw-prompt">
         <TextNodes nodes={question.prompt} />
       </div>
@@ -105,7 +105,7 @@ function Choice({ store, question, give }: AnswerProps) {
           <input
             type="radio"
             name={group}
-            data-lm-suppress-shortcuts="true"
+            {...OWN_KEYS}
             checked={option === now}
             onChange={() => {
               chosen.value = option;
@@ -131,7 +131,7 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
       <input
         type="text"
         class="rw-box"
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={words.answer}
         aria-invalid={fault !== ""}
         placeholder={words.example(example)}

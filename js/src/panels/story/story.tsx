@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { storyWords as words } from "../../words/words.ts";
 import { saveAnswers } from "./answers_file.ts";
 import { QuestionPanel } from "./question.tsx";
@@ -51,7 +52,7 @@ export function StoryPanel({ store }: { store: Store }) {
       class="rw-story"
       aria-label={`${words.title}: ${words.step(step + 1, steps.value)}`}
       tabIndex={-1}
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
     >
       {current.value.caption.length > 0 && (
         <div class="rw-caption">

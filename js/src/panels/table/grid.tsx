@@ -6,7 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { textWidth } from "../../chart/labels/text_fitting.ts";
 import type { Store } from "../../state/store.ts";
-import { keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
+import { keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
@@ -133,7 +133,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
       class={card ? "rw-grid rw-cards" : "rw-grid"}
       role="grid"
       tabIndex={0}
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       aria-label={words.grid(order.length)}
       aria-keyshortcuts={SHORTCUTS}
       aria-multiselectable="true"
@@ -317,7 +317,7 @@ export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
             ) : (
               <button
                 type="button"
-                data-lm-suppress-shortcuts="true"
+                {...OWN_KEYS}
                 title={`${column.meaning}. ${lock ?? words.sort(column.title)}`}
                 aria-disabled={lock !== undefined}
                 onClick={() => sort(sortedNext(sorting, column))}

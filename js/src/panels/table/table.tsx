@@ -8,6 +8,7 @@ import { copyText } from "../../ui/copy.ts";
 import { type Disclosed, useDisclosure } from "../../ui/disclosure.ts";
 import { fileName } from "../../ui/download.ts";
 import { inSlices } from "../../ui/slices.ts";
+import { Tick } from "../../ui/tick.tsx";
 import { tableWords as words } from "../../words/words.ts";
 import { type Column, columnsOf, exportedColumns, picked, roofFreeColumns, toggled, usualColumns } from "./columns.ts";
 import { saveText, toCsv, toTsv } from "./csv.ts";
@@ -59,9 +60,7 @@ export function FullTable({ store }: { readonly store: Store }) {
   return (
     <section ref={root} class="rw-table" aria-label={words.title}>
       <div class="rw-tools">
-        <button type="button" class="rw-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
-          {`${words.columns} ▾`}
-        </button>
+        <Button {...choosing.button}>{`${words.columns} ▾`}</Button>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
         <Tool text="×" title={words.close} use={() => store.view.openTable(false)} />
@@ -131,15 +130,13 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
         <h4>{title}</h4>
         <div>
           {some.map(({ key, title: head, meaning }) => (
-            <label key={key} class="rw-option" title={meaning}>
-              <input
-                type="checkbox"
-                data-lm-suppress-shortcuts="true"
-                checked={keys.includes(key)}
-                onChange={() => store.view.setColumns(toggled(columns, keys, key))}
-              />
-              {head}
-            </label>
+            <Tick
+              key={key}
+              label={head}
+              title={meaning}
+              checked={keys.includes(key)}
+              onChange={() => store.view.setColumns(toggled(columns, keys, key))}
+            />
           ))}
         </div>
       </fieldset>

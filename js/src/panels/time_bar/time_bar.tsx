@@ -16,8 +16,7 @@ import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { useDisclosure } from "../../ui/disclosure.ts";
-import { Popover } from "../../ui/popover.tsx";
+import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
@@ -113,7 +112,6 @@ interface EntriesProps {
 function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps) {
   const kernels = store.rows.kernels.value;
   const busy = busyTime(kernels);
-  const opened = useDisclosure();
   const entries = parts.map(({ code, kernels: count, seconds }) => {
     const unknown = code < 0 ? ` (${numerals.whole(count)})` : "";
     const share = busy > 0 ? formatPercent(seconds / busy) : "";
@@ -142,20 +140,14 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
       {draw(shown)}
       {more.length > 0 && (
         <span class="rw-opener">
-          <button type="button" class="rw-word" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {`${words.moreEntries(more.length)} ▾`}
-          </button>
-          {opened.isOpen && (
-            <Popover
-              id={opened.opened.id}
-              label={words.moreEntries(more.length)}
-              opener={opened.button.ref}
-              room={MORE_PX}
-              close={opened.close}
-            >
-              {draw(more)}
-            </Popover>
-          )}
+          <PopoverButton
+            look="word"
+            label={words.moreEntries(more.length)}
+            text={`${words.moreEntries(more.length)} ▾`}
+            room={MORE_PX}
+          >
+            {draw(more)}
+          </PopoverButton>
         </span>
       )}
     </fieldset>

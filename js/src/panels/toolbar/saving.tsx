@@ -9,6 +9,7 @@ import type { FigureStyle } from "../../state/saving.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { fileName, saveFile } from "../../ui/download.ts";
+import { Tick } from "../../ui/tick.tsx";
 import { saveWords as words } from "../../words/words.ts";
 import { tableFile } from "../table/table_file.ts";
 
@@ -90,17 +91,13 @@ export function Saving({ store, tools }: SavingProps) {
       <div class="rw-row">
         <Choice label={words.format} names={["svg", "png"]} textOf={(one) => one.toUpperCase()} chosen={kind} />
         {style.value !== "screen" && (
-          <label class="rw-option">
-            <input
-              type="checkbox"
-              data-lm-suppress-shortcuts="true"
-              checked={hasCaption.value}
-              onChange={({ currentTarget }) => {
-                hasCaption.value = currentTarget.checked;
-              }}
-            />
-            {words.caption}
-          </label>
+          <Tick
+            label={words.caption}
+            checked={hasCaption.value}
+            onChange={() => {
+              hasCaption.value = !hasCaption.value;
+            }}
+          />
         )}
       </div>
       <div class="rw-row">

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { Operation } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
-import { isModified, keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
+import { isModified, keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import { strings, workloadWords as words } from "../../words/words.ts";
 import { type CountLine, derivation, figuresOf, operationAt } from "./dims.ts";
@@ -48,7 +48,7 @@ export function Operations({ store }: { store: Store }) {
         class="rw-ops"
         role="listbox"
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={words.operations}
         aria-keyshortcuts={keyShortcuts(LIST_KEYS)}
         aria-activedescendant={active.value !== null && rows.includes(active.value) ? rowId(active.value) : undefined}
