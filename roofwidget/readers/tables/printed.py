@@ -23,7 +23,8 @@ _MAX_TEXT_BYTES: Final = 64 * 2**20
 _LINES: Final = "\u2500-\u257f"
 """Unicode's characters for drawing boxes."""
 _BAR: Final = re.compile(r"(?<!\\)[|\u2502\u2503\u2506\u2507\u250a\u250b\u2551]")
-_RULE: Final = re.compile(rf"[-+|:= ]*[-=]{{3}}[-+|:= ]*|[{_LINES} ]*[\u2500\u2501\u2550]{{2}}[{_LINES} ]*")
+# A rule has three dashes somewhere. Looked for ahead, they cost linear time also in a line that is no rule.
+_RULE: Final = re.compile(rf"(?=.*?[-=]{{3}})[-+|:= ]+|(?=.*?[\u2500\u2501\u2550]{{2}})[{_LINES} ]+")
 _GAP: Final = re.compile(r" {2,}")
 # polars and DuckDB write the type of each column under its name.
 _TYPE: Final = re.compile(
