@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
@@ -144,6 +145,15 @@ def test_one_label_names_all_kernels_above_the_roof_and_one_the_four_slow_copies
         "copy-start ×6, copy-done ×2: above the roof, off the scale"
     ]
     assert [text for text in texts if "×4" in text] == ["1–4copy-done ×4"]
+
+
+def test_the_links_after_the_kernels_above_the_roof_stand_apart(look: Look) -> None:
+    profile = Path(__file__).parent.parent / "fixtures" / "xprof_tpu.roofline_model.json"
+    opened = look(rw.roofline("v5p", str(profile)))
+    links = opened.drawn.root.locator(".rw-above .rw-link")
+    expect(links).to_have_text(["Show all levels", "Show it"])
+    all_levels, them = (box(link) for link in links.all())
+    assert them["y"] > all_levels["y"] or them["x"] - all_levels["right"] == pytest.approx(6, abs=0.5)
 
 
 def test_the_headline_and_the_source_line_say_what_the_profile_is(look: Look) -> None:
