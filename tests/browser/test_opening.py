@@ -62,7 +62,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     drawn.eventually(lambda: book.python("(w.chip().name, len(w.added_chips))") == [name, 1])
 
     # Any chip of the catalogue, by a word of it; undo takes it away again.
-    button(drawn, "+ Chip").click()
+    button(drawn, "Add a chip").click()
     search = drawn.root.get_by_role("combobox", name="Search chips")
     search.fill("h100 sxm")
     expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "h100-sxm")
@@ -81,7 +81,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     search.press("Shift+Enter")
     drawn.eventually(lambda: book.python("len(w.added_chips)") == 2)
     search.press("Escape")
-    expect(button(drawn, "+ Chip")).to_be_focused()
+    expect(button(drawn, "Add a chip")).to_be_focused()
     # A file that is dropped is compared.
     frame = drawn.root.locator(".rw-frame")
     assert frame.evaluate(DROP, ["second.csv", RUN])

@@ -146,7 +146,7 @@ def test_a_page_without_measured_rates_has_no_choice_of_peaks(exported: Callable
 def test_a_page_adds_chips_of_the_catalogue_and_opens_no_file(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
     expect(drawn.root.get_by_role("button", name="Open", exact=True)).to_have_count(0)
-    drawn.root.get_by_role("button", name="+ Chip").click()
+    drawn.root.get_by_role("button", name="Add a chip").click()
     drawn.root.get_by_role("combobox", name="Search chips").fill("h100 sxm")
     drawn.root.locator("[role=option][data-chip='h100-sxm']").click()
     drawn.eventually(lambda: drawn.has_roof("h100-sxm"))

@@ -106,7 +106,7 @@ def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook
     assert drawn.label("kernel 0") == "gemm<1>"
     book.python("setattr(w, 'search', 'c*y')")
     expect(box).to_have_value("c*y")
-    expect(bar(drawn).locator(".rw-tokens [role=status]")).to_have_text("2 of 7 kernels · 16 % of time")
+    expect(bar(drawn).locator(".rw-tokens [role=status]")).to_have_text("2 of 7 kernels, 16 % of time")
 
 
 def test_nothing_that_passes_is_said_on_the_chart_with_the_way_back(notebook: OpenNotebook) -> None:
@@ -257,7 +257,7 @@ def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(noteboo
     book = notebook([TPU])
     book.run(0)
     drawn = Drawn(book)
-    assert counted(drawn) == "17 of 17 kernels · 100 % of time"
+    assert counted(drawn) == "16 of 16 kernels · 100 % of time"
     expect(bar(drawn)).to_contain_text("1 kernel is above the roof.")
     assert drawn.label("kernel 17") == "Program"
     choose(drawn, "Points", "program and steps")

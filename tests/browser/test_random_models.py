@@ -16,6 +16,7 @@ from typing import Any, Final
 from playwright.sync_api import expect
 
 import roofwidget as rw
+from roofwidget.analysis.verdict import MIN_ABOVE
 from roofwidget.units import format_quantity
 from tests.agreement import draw
 from tests.agreement.reference import Said, unit_of
@@ -103,8 +104,8 @@ def told(model: rw.RooflineModel) -> dict[str, Any]:
 
 
 def above_roof(here: Said) -> list[int]:
-    """Return the rows of kernels above their roof, which the table marks."""
-    return [] if here.judging is None else [row for row in range(here.n) if here.judging.above_roof[row]]
+    """Return the rows of kernels more than 5 % above their roof, which the table marks."""
+    return [] if here.judging is None else [row for row in range(here.n) if here.judging.utilization[row] > MIN_ABOVE]
 
 
 def read(drawn: Drawn, wanted: dict[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def a_ruler_tells_what_each_roof_allows(drawn: Drawn) -> None:
     page.keyboard.press("ArrowRight")
     drawn.eventually(lambda: limits(drawn) == ["Large 40 TFLOP/s · 4×", "Small 20 TFLOP/s"])
     spoken = drawn.root.locator(".rw-formula + [role=status]")
-    expect(spoken).to_contain_text("Roofs above it: Small 20 TFLOP/s · 2×; Large 40 TFLOP/s · 4×.")
+    expect(spoken).to_contain_text("Roofs above it: Small 20 TFLOP/s, 2×; Large 40 TFLOP/s, 4×.")
     drawn.tool("rulers").click()
     drawn.eventually(lambda: limits(drawn) == [] and drawn.book.python("w.rulers") is False)
     expect(spoken).not_to_contain_text("Roofs above it")

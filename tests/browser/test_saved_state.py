@@ -132,7 +132,7 @@ def test_typed_work_and_added_chips_are_drawn(notebook: OpenNotebook, path: Path
     expect(drawn.root.locator("[data-rw=status]")).not_to_contain_text("not drawn")
     expect(drawn.root.get_by_role("tabpanel", name="Kernels")).not_to_contain_text("no FLOPs or bytes")
     assert {"Small": "true", "Large": "true", "NVIDIA H100 SXM5 80GB": "true"}.items() <= chips(drawn).items()
-    expect(drawn.root.get_by_role("combobox", name="Colour:")).to_have_value("time")
+    expect(drawn.root.get_by_role("combobox", name="Colour")).to_have_value("time")
     expect(drawn.root.locator("[data-tool=view]")).to_have_accessible_name("View: Roofline")
 
 

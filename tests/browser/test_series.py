@@ -62,7 +62,7 @@ def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -
 
 def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_reads(notebook: OpenNotebook) -> None:
     book, drawn, legend = shown(notebook)
-    choice = drawn.root.get_by_role("combobox", name="Colour:")
+    choice = drawn.root.get_by_role("combobox", name="Colour")
     assert choice.locator("option").all_inner_texts() == [
         *("Series", "Time", "FLOPs", "node", "rank", "category in the profile"),
     ]

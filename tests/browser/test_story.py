@@ -484,7 +484,7 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
 
 def test_the_picker_lists_chips_in_rows_beside_a_story(exported: Callable[..., Exported]) -> None:
     drawn = exported(told().to_html()).drawn
-    drawn.root.get_by_role("button", name="+ Chip").click()
+    drawn.root.get_by_role("button", name="Add a chip").click()
     drawn.root.get_by_role("combobox", name="Search chips").fill("h100")
     option = drawn.root.get_by_role("option").first
     expect(option).to_be_visible()

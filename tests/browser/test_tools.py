@@ -134,7 +134,7 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
     expect(rulers).to_have_attribute("aria-checked", "false")
     page.keyboard.press("Escape")
     # One menu has precision, memory and view.
-    drawn.root.get_by_role("button", name="bf16 · HBM: Precision, Memory, View").click()
+    drawn.root.get_by_role("button", name="bf16, HBM: Precision, Memory, View").click()
     drawn.root.get_by_role("menuitemradio", name="Time").click()
     drawn.eventually(lambda: drawn.book.python("w.view") == "time")
 

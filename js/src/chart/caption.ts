@@ -4,6 +4,7 @@
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
 import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
 import { commonOperation } from "../roofline/operations.ts";
+import { idleRows } from "../roofline/positions.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
@@ -111,7 +112,8 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
 
 function noteOf(store: Store): string {
   const { notDrawn, home } = store.rows.points.value;
-  const names = notDrawn > 0 ? namesOf(store, (row) => (home[row] ?? -1) < 0) : [];
+  const isIdle = idleRows(store.rows.drawn.value);
+  const names = notDrawn > 0 ? namesOf(store, (row) => (home[row] ?? -1) < 0 && !isIdle(row)) : [];
   return [notDrawn > 0 ? strings.notDrawn(notDrawn, names) : "", outsideOf(store)].filter(Boolean).join(" ");
 }
 

@@ -1,10 +1,9 @@
 // The line above the verdict: which file, of which tool, with how many kernels on which chip, and what to know of it.
 
-import { idleRows } from "../roofline/verdict.ts";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { toolOf } from "../text/tools.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, Sign } from "../ui/button.tsx";
 import { PopoverButton } from "../ui/popover.tsx";
 import type { Kernels } from "../wire/columns.ts";
 import type { ReadAs } from "../wire/types.ts";
@@ -22,10 +21,13 @@ export function SourceLine({ store }: { store: Store }) {
     <div class="rw-source" data-rw="source">
       {runs ? (
         <span>
-          {words.before} <b>{fileOf(runs.before)}</b> {words.to} <b>{fileOf(kernels)}</b>
+          {words.before} <b>{fileOf(runs.before)}</b> <Sign>{"→"}</Sign> {words.now} <b>{fileOf(kernels)}</b>
         </span>
       ) : graph ? (
-        <span>{words.graph(graph.ops.length)}</span>
+        <>
+          <span>{words.graph(graph.ops.length)}</span>
+          <span>{words.leastTimes}</span>
+        </>
       ) : (
         <>
           {kernels.source && <b title={kernels.source}>{fileOf(kernels)}</b>}
@@ -51,12 +53,10 @@ export function SourceLine({ store }: { store: Store }) {
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 
-function countOf({ rows: { kernels }, rates: { focusRoof } }: Store): string {
-  const { chip, source, n } = kernels.value;
+function countOf({ rows: { kernels, totals }, rates: { focusRoof } }: Store): string {
+  const { chip, source } = kernels.value;
   const roof = focusRoof.value;
-  const isIdle = idleRows(kernels.value);
-  let count = 0;
-  for (let row = 0; row < n; row++) if (!isIdle(row)) count++;
+  const count = totals.value.all;
   if (!source) return words.fromPython(count);
   if (!roof) return words.count(count);
   const name = shortNames([roof.chip]).get(roof.chip.id) as string;

@@ -2,7 +2,7 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { DictColumn, Kernels } from "../wire/columns.ts";
-import { idleRows } from "./verdict.ts";
+import { idleRows } from "./positions.ts";
 
 /** The colours of texts. Each text has its own colour. */
 export interface TextColouring {

@@ -12,7 +12,7 @@ import {
   type Regime,
   TIE_TOLERANCE,
 } from "./bound.ts";
-import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
+import { idleRows, MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
 import { pointsAffected, type RoofLimits } from "./roof_change_index.ts";
 import { ALL_LEVELS, bytesAt, bytesByLevel, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";
@@ -254,6 +254,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     points.home[row] = home;
     return true;
   };
+  const isIdle = idleRows(kernels);
   for (const row of rows) {
     const before = points.n;
     if ((kernels.time[row] as number) > 0) {
@@ -264,7 +265,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
       for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
       if (last >= 0) put(row, judging, last);
     }
-    if (points.n === before && !isTotal(kernels, row)) points.notDrawn++;
+    if (points.n === before && !isTotal(kernels, row) && !isIdle(row)) points.notDrawn++;
   }
   return points;
 }

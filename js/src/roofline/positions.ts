@@ -67,12 +67,13 @@ function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Pl
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
   const radius = new Float32Array(rows.length);
   const home = new Int32Array(kernels.n).fill(-1);
+  const isIdle = idleRows(kernels);
   let [n, notDrawn] = [0, 0];
   for (let at = 0; at < rows.length; at++) {
     const one = rows[at] as number;
     const rate = all.y[one] as number;
     if (rate === 0) {
-      if (!isTotal(kernels, one)) notDrawn++;
+      if (!isTotal(kernels, one) && !isIdle(one)) notDrawn++;
       continue;
     }
     row[n] = one;
@@ -150,4 +151,18 @@ export function busyTime({ category, selfTime, totalTime }: Kernels): number {
     if (category.codes[row] === idle) busy -= selfTime[row] || 0;
   }
   return busy;
+}
+
+/** Returns whether a row is idle time and no kernel. */
+export function idleRows({ category }: Kernels): (row: number) => boolean {
+  const idle = category.values.map((word) => word?.toLowerCase() === IDLE);
+  return (row) => idle[category.codes[row] as number] ?? false;
+}
+
+/** Returns the number of kernels among some rows, or among all rows: idle time is no kernel. */
+export function kernelCount(kernels: Kernels, rows?: Int32Array): number {
+  const isIdle = idleRows(kernels);
+  let count = rows?.length ?? kernels.n;
+  for (let at = count - 1; at >= 0; at--) if (isIdle(rows ? (rows[at] as number) : at)) count--;
+  return count;
 }

@@ -10,6 +10,7 @@ import {
   smallNames,
   UNFILTERED,
 } from "../roofline/filters.ts";
+import { kernelCount } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
 import type { Hidden } from "./lesson.ts";
@@ -78,7 +79,8 @@ export function deriveRows(
     const isAll = passing.value.length === n;
     let seconds = isAll ? totalTime : 0;
     for (let at = 0; !isAll && at < passing.value.length; at++) seconds += selfTime[passing.value[at] as number] || 0;
-    return { kernels: passing.value.length, all: n, share: seconds / totalTime };
+    const all = kernelCount(kernels.value);
+    return { kernels: kernelCount(kernels.value, passing.value), all, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {

@@ -199,8 +199,8 @@ export interface RowsSlice {
   /** The rows of the kernels that pass the filters, longest time first. */
   readonly longestFirst: ReadonlySignal<Int32Array>;
   /**
-   * The number of rows that pass, the number of all rows, and the share of the passing rows in the total self time.
-   * This share is NaN if no row was measured.
+   * The number of kernels that pass, the number of all kernels, and the share of the passing rows in the total self
+   * time. Idle time is no kernel. The share is NaN if no row was measured.
    */
   readonly totals: ReadonlySignal<{ readonly kernels: number; readonly all: number; readonly share: number }>;
   /** What binds each kernel on the focus chip, for all rows of the table. */

@@ -56,8 +56,10 @@ export function Popover({ id, label, opener, room, close, look = "", children }:
 interface PopoverButtonProps extends Pick<PopoverProps, "label" | "room" | "children"> {
   /** The class of the button. */
   readonly look?: string;
-  /** The text of the button, if it differs from `label`. */
-  readonly text?: string;
+  /** What the button shows, if it differs from `label`. */
+  readonly text?: ComponentChildren;
+  /** The button's name for screen readers, if it differs from its text. */
+  readonly name?: string;
   /** A further class of the popover. */
   readonly place?: string;
 }
@@ -67,6 +69,7 @@ export function PopoverButton({
   look = "button",
   label,
   text = label,
+  name,
   place = "",
   room,
   children,
@@ -74,7 +77,7 @@ export function PopoverButton({
   const { isOpen, opened, button, close } = useDisclosure();
   return (
     <>
-      <Button look={look} {...button}>
+      <Button look={look} aria-label={name} {...button}>
         {text}
       </Button>
       {isOpen && <Popover id={opened.id} opener={button.ref} look={place} {...{ label, room, close, children }} />}

@@ -23,8 +23,12 @@ interface SelectProps {
 export function Select({ label, value, options, disabled, row = false, lock, choose }: SelectProps) {
   return (
     <label class={row ? "rw-row" : undefined} title={lock}>
-      <span class={row ? undefined : "rw-muted"}>{label}</span>
+      {/* The list has the label as its name: read as a text, the label would be heard twice. */}
+      <span class={row ? undefined : "rw-muted"} aria-hidden="true">
+        {label}
+      </span>
       <select
+        aria-label={label}
         {...OWN_KEYS}
         disabled={lock !== undefined}
         value={value}

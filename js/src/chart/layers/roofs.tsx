@@ -115,6 +115,7 @@ function Continuations({ roof, colour, scales }: { roof: Roof; colour: string; s
   const ridge = ridgePoint(roof);
   return (
     <path
+      data-rw="continuation"
       d={`M${placeOf(scales, low, roof.peak)}L${placeOf(scales, ridge, roof.peak)}L${placeOf(scales, high, high * roof.bandwidth)}`}
       stroke={colour}
       stroke-dasharray={SHEET_DASHES}

@@ -8,7 +8,7 @@ import type { Store } from "../../state/store.ts";
 import type { Scope } from "../../state/sync.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
 import { OWN_KEYS } from "../../ui/keys.ts";
 import { LiveText } from "../../ui/live_text.tsx";
@@ -51,7 +51,18 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           />
         )}
         <span class="rw-opener">
-          <PopoverButton label={words.title} text={`${words.menu(tokens.length)} ▾`} room={MENU_PX} place="rw-at-end">
+          <PopoverButton
+            label={words.title}
+            name={words.menu(tokens.length).replace(" · ", ", ")}
+            text={
+              <>
+                {words.menu(tokens.length)}
+                <Sign>{" ▾"}</Sign>
+              </>
+            }
+            room={MENU_PX}
+            place="rw-at-end"
+          >
             {isOfKernels && <Controls store={store} />}
             {program && (
               <Select

@@ -275,8 +275,9 @@ export function FlowView(props: FlowViewProps) {
                 onPointerEnter={({ pointerType }) => {
                   if (pointerType !== "touch" && !gesture.drag) meant.value = pair;
                 }}
-                onPointerLeave={({ currentTarget }) => {
-                  if (!currentTarget.matches(":focus-visible")) meant.value = undefined;
+                onPointerLeave={({ currentTarget, pointerType }) => {
+                  // The browser sends this event at the end of each touch.
+                  if (pointerType !== "touch" && !currentTarget.matches(":focus-visible")) meant.value = undefined;
                 }}
                 onFocus={({ currentTarget }) => {
                   if (currentTarget.matches(":focus-visible")) meant.value = pair;

@@ -14,7 +14,7 @@ import type { Store } from "../../state/store.ts";
 import { briefNamesOf, shortNames } from "../../text/names.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { SAME_SPEED } from "../../text/verdict.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
@@ -388,7 +388,7 @@ function OtherWays({ lock, ways }: WaysProps) {
         }}
       >
         {words.others}
-        <span aria-hidden="true">{" ▾"}</span>
+        <Sign>{" ▾"}</Sign>
       </Opener>
       {isOpen.value && (
         <Menu label={words.others} groups={[{ label: words.others, items }]} room={MENU_PX} close={close} />

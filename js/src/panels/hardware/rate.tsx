@@ -94,7 +94,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   }
   const ticks = useMemo(
     () => (
-      <div class="rw-marks">
+      <div class="rw-marks" aria-hidden="true">
         {(stops.length > 0 ? stops : all.filter(isAllowed)).map((rate) => (
           <i
             key={rate}
@@ -110,7 +110,9 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
 
   return (
     <div class="rw-rate" data-rw="slider" data-quantity={quantity}>
-      <span class="rw-rate-name">{label.replaceAll("/", "/\u200b")}</span>
+      <span class="rw-rate-name" aria-hidden="true">
+        {label.replaceAll("/", "/\u200b")}
+      </span>
       <div class="rw-track">
         {ticks}
         <Slider

@@ -4,11 +4,11 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Theme } from "../../chart/theme.ts";
 import { changeOf, largestChanges, passing, type RunChange, type Runs } from "../../roofline/compare_runs.ts";
-import { idleRows } from "../../roofline/verdict.ts";
+import { idleRows } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { formatChange, formatQuantity } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { OWN_KEYS } from "../../ui/keys.ts";
 import { PopoverButton } from "../../ui/popover.tsx";
@@ -16,7 +16,7 @@ import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
 import { cardLayout, Grid, gridLayout } from "../table/grid.tsx";
-import { badgeColumn, Head, nameColumn } from "../table/kernels_tab.tsx";
+import { badgeColumn, Head, nameColumn, spokenName } from "../table/kernels_tab.tsx";
 import { copyRows } from "../table/table.tsx";
 
 /** How many kernels of one run alone are named. */
@@ -84,7 +84,8 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
         isUnfolded.value = !isUnfolded.value;
       }}
     >
-      {words.same(same.length)} {isUnfolded.value ? "▾" : "▸"}
+      {words.same(same.length)}
+      <Sign> {isUnfolded.value ? "▾" : "▸"}</Sign>
     </button>
   );
   const byRow = new Map(changes.map((change) => [change.row, change]));
@@ -95,7 +96,10 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
         <Grid
           {...{ store, columns, order, layout, sorting: undefined }}
           captions={captions.map(() => fold)}
-          {...(narrow && { card: (row: number) => <Card columns={columns} row={row} change={byRow.get(row)} /> })}
+          {...(narrow && {
+            card: (row: number) => <Card columns={columns} row={row} change={byRow.get(row)} />,
+            spoken: (row: number) => spokenCard(kernels, columns, row, byRow.get(row)),
+          })}
           copy={() =>
             void copyRows(
               store,
@@ -142,14 +146,15 @@ function columnsOf(store: Store, theme: Theme, changes: readonly RunChange[], la
   ];
 }
 
-function changeText({ from, to, verdict }: RunChange) {
-  const isCompared = ["faster", "slower", "same"].includes(verdict);
-  return isCompared ? (
-    <b>{formatChange(from, to)}</b>
-  ) : (
-    <span class="rw-muted">{words.verdicts[verdict] ?? verdict}</span>
-  );
+const isCompared = ({ verdict }: RunChange) => ["faster", "slower", "same"].includes(verdict);
+
+function changeText(change: RunChange) {
+  const text = wordOf(change);
+  return isCompared(change) ? <b>{text}</b> : <span class="rw-muted">{text}</span>;
 }
+
+const wordOf = (change: RunChange) =>
+  isCompared(change) ? formatChange(change.from, change.to) : (words.verdicts[change.verdict] ?? change.verdict);
 
 /** A bar from the middle: to the left for less time, to the right for more time. */
 const Bar = ({ share }: { readonly share: number }) => (
@@ -175,6 +180,18 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
       <span class="rw-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
     </>
   );
+}
+
+/** Returns a card as screen readers speak it. */
+function spokenCard(kernels: Kernels, columns: readonly Column[], row: number, change: RunChange | undefined): string {
+  if (!change) return "";
+  const { from, to, launches } = change;
+  return [
+    spokenName(columns, kernels, row),
+    `${words.before} ${secondsOf(from, launches?.[0])}`,
+    `${words.now} ${secondsOf(to, launches?.[1])}`,
+    wordOf(change),
+  ].join(", ");
 }
 
 function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { store: Store; runs: Runs }) {

@@ -6,11 +6,13 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { textWidth } from "../../chart/labels/text_fitting.ts";
 import type { Store } from "../../state/store.ts";
+import { shortNameOf } from "../../text/kernel_names.ts";
+import { Sign } from "../../ui/button.tsx";
 import { keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import { type Column, cellText, cellTitle, isAlarming } from "./columns.ts";
+import { type Column, cellText, cellTitle, isAlarming, spokenCell } from "./columns.ts";
 import { pick } from "./picking.ts";
 import { type Sorting, sortedNext } from "./sorting.ts";
 
@@ -34,11 +36,13 @@ interface GridProps {
   readonly captions?: readonly ComponentChildren[];
   /** Draws the card of a row. Without this function, the rows have a cell for each column. */
   card?(row: number): ComponentChildren;
+  /** Returns the card of a row as screen readers speak it. */
+  spoken?(row: number): string;
   /** Copies the rows at Ctrl+C. */
   copy(): void;
 }
 
-export function Grid({ store, columns, order, sorting, layout, captions = [], card, copy }: GridProps) {
+export function Grid({ store, columns, order, sorting, layout, captions = [], card, spoken, copy }: GridProps) {
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
@@ -177,7 +181,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
               choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
             >
               {card ? (
-                <Whole>{card(row)}</Whole>
+                <Whole label={spoken?.(row)}>{card(row)}</Whole>
               ) : (
                 columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)
               )}
@@ -197,10 +201,12 @@ interface Shared {
   readonly layout: Layout;
 }
 
-/** The only cell of a line. */
-const Whole = ({ children }: { children: ComponentChildren }) => (
+/** The only cell of a line. Screen readers speak its label, if it has one. */
+const Whole = ({ label, children }: { label?: string | undefined; children: ComponentChildren }) => (
   // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and takes the keys
-  <div role="gridcell">{children}</div>
+  <div role="gridcell" aria-label={label}>
+    {children}
+  </div>
 );
 
 /** A line between rows, such as the name of a group of rows. */
@@ -281,10 +287,23 @@ export function Cell({ column, row, kernels }: CellProps) {
       role={column.key === "name" ? "rowheader" : "gridcell"}
       data-column={column.key}
       title={title || undefined}
+      {...labelOf(column, row, kernels)}
     >
-      {column.draw?.(row) ?? <span class={alarming ? "rw-fault" : undefined}>{alarming ? `${text} ▲` : text}</span>}
+      {column.draw?.(row) ?? (
+        <span class={alarming ? "rw-fault" : undefined}>
+          {text}
+          {alarming && <Sign>{" ▲"}</Sign>}
+        </span>
+      )}
     </div>
   );
+}
+
+/** What screen readers speak in place of a name that is drawn in two parts, and of a dash. */
+function labelOf(column: Column, row: number, kernels: Kernels) {
+  if (column.key === "name" && column.draw) return { "aria-label": shortNameOf(kernels, row) };
+  const spoken = column.title ? spokenCell(column, row) : "";
+  return spoken === "" || spoken === cellText(column, row) ? {} : { "aria-label": spoken };
 }
 
 /** The role of a heading. A column without a name, such as that of the bars, has an empty cell in its place. */

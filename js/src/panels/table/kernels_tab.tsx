@@ -7,20 +7,20 @@ import { isPatternedIn } from "../../chart/scene.ts";
 import { categoryColour, type Theme } from "../../chart/theme.ts";
 import { headroomOf, probeOf } from "../../roofline/bound.ts";
 import { codeAt, colouringOf } from "../../roofline/colouring.ts";
-import { busyTime } from "../../roofline/positions.ts";
+import { busyTime, idleRows } from "../../roofline/positions.ts";
 import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
-import { idleRows, MIN_ABOVE } from "../../roofline/verdict.ts";
+import { MIN_ABOVE } from "../../roofline/verdict.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, tabWords, tableWords as words } from "../../words/words.ts";
 import { FilterRow, hasFilters } from "../filters/filters.tsx";
-import { type Column, cellText, columnFor } from "./columns.ts";
+import { type Column, cellText, columnFor, spokenCell } from "./columns.ts";
 import { Footer } from "./footer.tsx";
 import { cardLayout, Grid, gridLayout } from "./grid.tsx";
 import { ranksOf } from "./natural.ts";
@@ -39,11 +39,8 @@ export const hasKernels = ({ rows: { kernels } }: Store) => kernels.value.n > 0;
 
 /** The number of kernels beside the title of the tab: how many pass the filters, if some do not. */
 export function kernelsNote(store: Store): string {
-  const isIdle = idleRows(store.rows.kernels.value);
-  let all = 0;
-  for (let row = 0; row < store.rows.kernels.value.n; row++) if (!isIdle(row)) all++;
-  const passing = store.rows.passing.value.filter((row) => !isIdle(row)).length;
-  return passing === all ? numerals.whole(all) : `${numerals.whole(passing)} / ${numerals.whole(all)}`;
+  const { kernels, all } = store.rows.totals.value;
+  return kernels === all ? numerals.whole(all) : `${numerals.whole(kernels)} / ${numerals.whole(all)}`;
 }
 
 /** The button that shows the table with all columns below the chart. */
@@ -53,7 +50,8 @@ export const AllColumns = ({ store }: { readonly store: Store }) => (
     aria-pressed={store.view.isTableOpen.value}
     onClick={() => store.view.openTable(!store.view.isTableOpen.value)}
   >
-    {`${tabWords.allColumns} ⤢`}
+    {tabWords.allColumns}
+    <Sign>{" ⤢"}</Sign>
   </Button>
 );
 
@@ -89,7 +87,10 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
       </Head>
       <Grid
         {...{ store, columns: drawn, order, sorting, layout, captions }}
-        {...(narrow && { card: (row: number) => <Card {...{ columns: drawn, kernels, row }} /> })}
+        {...(narrow && {
+          card: (row: number) => <Card {...{ columns: drawn, kernels, row }} />,
+          spoken: (row: number) => spokenCard({ columns: drawn, kernels, row }),
+        })}
         copy={() => void copyRows(store, root.current, own, order)}
       />
       <Footer store={store} roof={roof} rows={order} />
@@ -237,36 +238,56 @@ export function KernelName({
   );
 }
 
-/** A row on a narrow widget. */
-function Card({
-  columns,
-  kernels,
-  row,
-}: {
+interface CardProps {
   readonly columns: readonly Column[];
   readonly kernels: Kernels;
   readonly row: number;
-}) {
-  const [badge, name, ...others] = columns;
+}
+
+/** Returns the column of the number at the right of a card, and the texts of its second line. */
+function cardOf({ columns, kernels, row }: CardProps) {
+  const others = columns.slice(2);
   const last = others.find(({ key }) => key === "headroom") ?? others.pop();
   const text = (column: Column) => {
     const value = cellText(column, row);
-    return column.key === "utilization"
-      ? words.ofItsRoof(value)
-      : column.key === "bound_by"
-        ? words.boundBy(value)
-        : value;
+    return value === words.unknown
+      ? value
+      : column.key === "utilization"
+        ? words.ofItsRoof(value)
+        : column.key === "bound_by"
+          ? words.boundBy(value)
+          : value;
   };
+  const texts = others.flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]));
+  return { last, texts };
+}
+
+/** Returns a card as screen readers speak it: what could be saved follows its name. */
+function spokenCard(props: CardProps): string {
+  const { columns, kernels, row } = props;
+  const { last, texts } = cardOf(props);
+  const most = last ? [`${last.title.toLowerCase()} ${spokenCell(last, row)}`] : [];
+  const known = texts.filter((text) => text !== words.unknown);
+  return [spokenName(columns, kernels, row), ...known, ...most].join(", ");
+}
+
+/** Returns the name of a kernel after its number, if it has one. */
+export function spokenName([badge]: readonly Column[], kernels: Kernels, row: number): string {
+  const place = badge?.at(row) as number;
+  return (Number.isNaN(place) ? "" : `${place} `) + shortNameOf(kernels, row);
+}
+
+/** A row on a narrow widget. */
+function Card(props: CardProps) {
+  const [badge, name] = props.columns;
+  const { row } = props;
+  const { last, texts } = cardOf(props);
   return (
     <>
       <span>{badge?.draw?.(row)}</span>
       <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
       {last && <b>{cellText(last, row)}</b>}
-      <span class="rw-muted">
-        {others
-          .flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]))
-          .join(" · ")}
-      </span>
+      <span class="rw-muted">{texts.join(" · ")}</span>
       {last && <span class="rw-muted">{last.title.toLowerCase()}</span>}
     </>
   );
@@ -283,13 +304,18 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
   const others = count - rows.length;
   const fixFirst = (
     <>
-      <b>{words.fixFirst(chip)}</b> · {words.couldSave(rows.length, saved)}
-      <Button look="link" title={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
+      <b>{words.fixFirst(chip)}</b> <Sign>{"·"}</Sign> {words.couldSave(rows.length, saved)}
+      <Button look="link" aria-label={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
         {words.select}
       </Button>
     </>
   );
-  return others > 0 ? [fixFirst, words.others(others)] : [fixFirst];
+  const rest = (
+    <>
+      {words.others} <Sign>{"·"}</Sign> {numerals.whole(others)}
+    </>
+  );
+  return others > 0 ? [fixFirst, rest] : [fixFirst];
 }
 
 /** What the selected kernels take and could save, in place of the search. */

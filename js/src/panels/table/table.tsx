@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
 import { type Disclosed, useDisclosure } from "../../ui/disclosure.ts";
 import { fileName } from "../../ui/download.ts";
@@ -60,7 +60,10 @@ export function FullTable({ store }: { readonly store: Store }) {
   return (
     <section ref={root} class="rw-table" aria-label={words.title}>
       <div class="rw-tools">
-        <Button {...choosing.button}>{`${words.columns} ▾`}</Button>
+        <Button {...choosing.button}>
+          {words.columns}
+          <Sign>{" ▾"}</Sign>
+        </Button>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
         <Tool text="×" title={words.close} use={() => store.view.openTable(false)} />

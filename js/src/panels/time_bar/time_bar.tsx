@@ -15,7 +15,7 @@ import { busyTime } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
@@ -66,8 +66,9 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
         </div>
       )}
       <div class="rw-legend" data-rw="legend">
-        {/* The text on the hatch is not spoken, because the bar only repeats the legend. */}
-        {text && <span class={isOnHatch ? "rw-spoken" : ""}>{text}</span>}
+        {/* The bar is not spoken, because it only repeats the legend. */}
+        {text && <span class="rw-spoken">{text.replace(" · ", ", ")}</span>}
+        {text && !isOnHatch && <span aria-hidden="true">{text}</span>}
         {colouring.kind === "text" ? (
           isDivided && (
             <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
@@ -134,7 +135,7 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
         isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
       }
     >
-      <span class="rw-muted">
+      <span class="rw-muted" aria-hidden="true">
         {isCategory ? headOf(kernels, store.rows.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
       </span>
       {draw(shown)}
@@ -143,7 +144,12 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
           <PopoverButton
             look="word"
             label={words.moreEntries(more.length)}
-            text={`${words.moreEntries(more.length)} ▾`}
+            text={
+              <>
+                {words.moreEntries(more.length)}
+                <Sign>{" ▾"}</Sign>
+              </>
+            }
             room={MORE_PX}
           >
             {draw(more)}
@@ -254,7 +260,7 @@ function ColourBy({ store, keys }: { readonly store: Store; readonly keys: reado
   return (
     <span class="rw-colour">
       <Select
-        label={`${words.colourBy}:`}
+        label={words.colourBy}
         value={key}
         options={all.map((one): Option => [one, titleOf(kernels.value, one)])}
         choose={store.view.setColourBy}

@@ -10,7 +10,7 @@ import type { Scene } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { ToolMenu, Tools } from "../../chart/tools.ts";
 import type { Store } from "../../state/store.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { isModified, used } from "../../ui/keys.ts";
 import { Menu, type MenuGroup, Opener } from "../../ui/menu.tsx";
 import { Popover } from "../../ui/popover.tsx";
@@ -70,7 +70,10 @@ export function Toolbar(props: ToolbarProps) {
 
   const both = `${precision.value} · ${memory.value}`;
   const judging = isCompact
-    ? hasChips && opening("judging", `${both}: ${precision.label}, ${memory.label}, ${words.view}`, { word: both })
+    ? hasChips &&
+      opening("judging", `${precision.value}, ${memory.value}: ${precision.label}, ${memory.label}, ${words.view}`, {
+        word: both,
+      })
     : [
         hasChips &&
           [precision, memory].map(({ label, value, inFull, lock: reason }, at) =>
@@ -101,9 +104,9 @@ export function Toolbar(props: ToolbarProps) {
     >
       {hasChips && (
         <div class="rw-objects">
-          {opening("chips", `+ ${words.addChip}`, {
-            ...{ title: words.addChipKey, opens: "dialog", look: "button", lock },
-            ...(isCompact ? { sign: "+" } : { word: `+ ${words.addChip}` }),
+          {opening("chips", words.addAChip, {
+            ...{ sign: isCompact ? "+" : `+ ${words.addChip}`, title: words.addChipKey },
+            ...{ opens: "dialog", look: "button", lock },
           })}
           <Pills store={store} theme={theme} pills={pills} own={own} />
         </div>
@@ -118,7 +121,9 @@ export function Toolbar(props: ToolbarProps) {
           !isCompact &&
           opening("save", saveWords.save, { word: saveWords.save, title: saveWords.title, opens: "dialog" })}
         {present}
-        {hasTools && !isCompact && opening("marks", marksWords.open, { sign: "?", opens: "dialog" })}
+        {hasTools &&
+          !isCompact &&
+          opening("marks", marksWords.title, { sign: "?", title: marksWords.open, opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
           opening("more", toolWords.more, {
             ...{ sign: "⋯", others: isCompact ? ["open", "save", "axes", "marks", "keys"] : ["keys"] },
@@ -143,7 +148,7 @@ function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
         aria-disabled={!canUndo.value}
         onClick={canUndo.value ? undo : undefined}
       >
-        <span aria-hidden="true">{"↶ "}</span>
+        <Sign>{"↶ "}</Sign>
         {toolWords.undo}
       </Button>
       <Button
