@@ -15,7 +15,6 @@ from tests.browser.test_access import AXE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.browser.exported import Exported
 
