@@ -226,7 +226,7 @@ function View({ store, box, theme, tools }: ViewProps) {
     />
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
-  const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
+  const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` rw-${name}`] : []));
   const focus = roofColours(store, theme.value).get(store.rates.focusChip.value);
   const hasVerdict = has("sentence") && !isTold;
   // The answer is the name of the widget, so screen readers say it before the toolbar.
@@ -238,16 +238,14 @@ function View({ store, box, theme, tools }: ViewProps) {
       store={store}
       lang={numerals.language}
       {...name}
-      class={`roofwidget-frame${signs.join("")}`}
+      class={`rw-frame${signs.join("")}`}
       style={{ zoom: `${scale}`, "--rw-focus": focus }}
     >
       <div ref={head}>
         <StoryPanel store={store} />
         {!isTold && toolbar}
         {!isLarge && <SourceLine store={store} />}
-        {isTitled && !(isTold && store.lesson.step.value > 0) && (
-          <h2 class="roofwidget-title">{store.view.title.value}</h2>
-        )}
+        {isTitled && !(isTold && store.lesson.step.value > 0) && <h2 class="rw-title">{store.view.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {hasVerdict && <VerdictHeading store={panels} id={headline} brief={isLarge} />}
         {isBarred && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
@@ -256,11 +254,11 @@ function View({ store, box, theme, tools }: ViewProps) {
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
       ) : (
         <div
-          class="roofwidget-main"
+          class="rw-main"
           style={isBeside ? { gridTemplateColumns: `minmax(0, 1fr) ${layout.inspector?.width}px` } : undefined}
         >
-          <div class="roofwidget-plane">
-            <div class="roofwidget-drawn" data-rw="chart">
+          <div class="rw-plane">
+            <div class="rw-drawn" data-rw="chart">
               {store.view.plane.value === "time" ? (
                 <TimeChart {...chart} />
               ) : (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pytest
@@ -14,15 +15,14 @@ from tests.browser.test_access import AXE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.browser.exported import Exported
 
 Box = dict[str, float]
 
-STROKES = "[...document.querySelectorAll('.roofwidget-roof')].map((one) => getComputedStyle(one).stroke)"
+STROKES = "[...document.querySelectorAll('.rw-roof')].map((one) => getComputedStyle(one).stroke)"
 FILL = """(() => {
-  const probe = document.querySelector(".roofwidget-frame").appendChild(document.createElement("i"));
+  const probe = document.querySelector(".rw-frame").appendChild(document.createElement("i"));
   probe.style.color = "var(--rw-focus)";
   return getComputedStyle(probe).color;
 })()"""
@@ -183,6 +183,15 @@ def test_one_label_names_all_kernels_above_the_roof_and_one_the_four_slow_copies
     assert [text for text in texts if "×4" in text] == ["1–4copy-done ×4"]
 
 
+def test_the_links_after_the_kernels_above_the_roof_stand_apart(look: Look) -> None:
+    profile = Path(__file__).parent.parent / "fixtures" / "xprof_tpu.roofline_model.json"
+    opened = look(rw.roofline("v5p", str(profile)))
+    links = opened.drawn.root.locator(".rw-above .rw-link")
+    expect(links).to_have_text(["Show all levels", "Show it"])
+    all_levels, them = (box(link) for link in links.all())
+    assert them["y"] > all_levels["y"] or them["x"] - all_levels["right"] == pytest.approx(6, abs=0.5)
+
+
 def test_the_headline_and_the_source_line_say_what_the_profile_is(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
     expect(part(opened, "verdict").get_by_role("heading", level=2)).to_have_text("The GPU is idle 92 % of the time.")
@@ -205,10 +214,10 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
     ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
-    expect(opened.drawn.root.locator(".roofwidget-roof")).to_have_count(2)
+    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
     assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
-    expect(opened.drawn.root.locator(".roofwidget-roof")).to_have_count(2)
+    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
     strokes = opened.page.evaluate(STROKES)
     assert len({*strokes, ink, other}) == 4
     # The roof in focus is drawn last, over the others.
@@ -217,7 +226,7 @@ def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the
 
 def test_at_rest_ceilings_are_far_from_the_roof_and_nothing_invites_to_grab(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
-    flat = box(opened.drawn.root.locator(".roofwidget-roof"))["y"]
+    flat = box(opened.drawn.root.locator(".rw-roof"))["y"]
     # The measured peak and bandwidth are nearer than 12 px to the roof. That of vector instructions is farther.
     expect(part(opened, "ceiling")).to_have_count(1)
     assert box(part(opened, "ceiling"))["y"] - flat >= 12
@@ -298,7 +307,7 @@ def test_the_strip_of_kernels_without_flops_is_aligned_with_the_plot(look: Look)
 
     def heights() -> tuple[float, float]:
         start = re.match(r"M[\d.]+[, ]([\d.]+)", opened.drawn.roof("h100-sxm"))
-        level = opened.drawn.root.locator(".roofwidget-strip-roof").get_attribute("y1")
+        level = opened.drawn.root.locator(".rw-strip-roof").get_attribute("y1")
         assert start
         return float(start[1]), float(level or 0)
 

@@ -30,7 +30,7 @@ DROP = """(frame, [name, text]) => {
   const event = (kind) => new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true });
   frame.dispatchEvent(event("dragenter"));
   return new Promise((resolve) => requestAnimationFrame(() => {
-    const target = frame.querySelector(".roofwidget-drop");
+    const target = frame.querySelector(".rw-drop");
     const taken = !target.dispatchEvent(event("dragover"));
     target.dispatchEvent(event("drop"));
     resolve(taken);
@@ -83,7 +83,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     search.press("Escape")
     expect(button(drawn, "Add a chip")).to_be_focused()
     # A file that is dropped is compared.
-    frame = drawn.root.locator(".roofwidget-frame")
+    frame = drawn.root.locator(".rw-frame")
     assert frame.evaluate(DROP, ["second.csv", RUN])
     button(drawn, "Compare").click()
     drawn.eventually(lambda: book.python("len(w.kernels) == 20 and len(w.baseline) > 0"))
@@ -98,7 +98,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     drawn = Drawn(book)
     panel = drawn.root.get_by_role("group", name="Open a profile")
     dialog = drawn.root.get_by_role("dialog", name="Open a profile")
-    frame = drawn.root.locator(".roofwidget-frame")
+    frame = drawn.root.locator(".rw-frame")
     frame.evaluate(DROP, ["broken.csv", RUN.replace("1.2e7", "lots")])
     expect(panel.get_by_role("alert")).to_contain_text("broken.csv")
     expect(panel.get_by_role("alert")).to_contain_text("'lots'")

@@ -222,16 +222,16 @@ def test_a_row_that_is_pointed_at_shows_its_point(notebook: OpenNotebook) -> Non
     drawn.eventually(lambda: book.python("w.hovered") == 1)
     assert "=norm" in drawn.tooltip()
     drawn.page.mouse.move(*drawn.place(*MATMUL))
-    drawn.eventually(lambda: "roofwidget-pointed" in (row(drawn, "matmul").get_attribute("class") or ""))
+    drawn.eventually(lambda: "rw-pointed" in (row(drawn, "matmul").get_attribute("class") or ""))
 
 
 def test_a_rectangle_on_empty_space_selects_what_is_in_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     drag(drawn, drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), let_go=False)
-    expect(drawn.root.locator(".roofwidget-marquee")).to_be_visible()
+    expect(drawn.root.locator(".rw-marquee")).to_be_visible()
     drawn.page.mouse.up()
     drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
-    assert drawn.root.locator(".roofwidget-marquee").count() == 0
+    assert drawn.root.locator(".rw-marquee").count() == 0
     drawn.page.keyboard.down("Shift")
     drag(drawn, drawn.place(0.3, 5.6e10), drawn.place(1.2, 3e11))
     drawn.page.keyboard.up("Shift")
@@ -461,8 +461,8 @@ def test_a_hovered_row_shows_its_dot_and_a_hovered_dot_its_row(exported: Callabl
     norm.hover()
     assert "norm" in drawn.tooltip()
     drawn.page.mouse.move(*drawn.place(1, 1e12 / 10))
-    expect(tab(drawn).locator("[data-rw=row]").first).to_have_class(re.compile("roofwidget-pointed"))
-    expect(norm).not_to_have_class(re.compile("roofwidget-pointed"))
+    expect(tab(drawn).locator("[data-rw=row]").first).to_have_class(re.compile("rw-pointed"))
+    expect(norm).not_to_have_class(re.compile("rw-pointed"))
 
 
 ABOVE = [rw.Kernel(f"copy-start.{at}", 0, 1e12, time=0.1) for at in range(3)]

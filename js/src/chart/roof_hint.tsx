@@ -33,7 +33,7 @@ export function useRoofHover(width: number) {
         clearTimeout(timer);
         isResting.value = false;
         const { part } = (event.target as SVGElement).dataset;
-        const chart = (event.target as Element).closest(".roofwidget-chart");
+        const chart = (event.target as Element).closest(".rw-chart");
         if (!isOver || !chart || !isPart(part) || event.pointerType === "touch" || event.buttons !== 0) {
           hovered.value = undefined;
           return;
@@ -47,7 +47,7 @@ export function useRoofHover(width: number) {
       /** A tap shows what a resting mouse shows, until the next press. */
       tap(event: PointerEvent) {
         const { part } = (event.target as SVGElement).dataset;
-        const chart = (event.target as Element).closest<HTMLElement>(".roofwidget-chart");
+        const chart = (event.target as Element).closest<HTMLElement>(".rw-chart");
         if (!chart || !isPart(part) || event.pointerType !== "touch") return;
         const [x, y] = placeIn(chart, latest.width, event);
         hovered.value = { part, x, y };
@@ -75,7 +75,7 @@ export function RoofHint({ hover, drag, size }: RoofHintProps) {
   if (!bubble) return null;
   const left = clamp(bubble.x, EDGE_PX, size.width - EDGE_PX);
   return (
-    <div class="roofwidget-roofhint" role="note" style={{ left: `${left}px`, top: `${bubble.y - ABOVE_PX}px` }}>
+    <div class="rw-roofhint" role="note" style={{ left: `${left}px`, top: `${bubble.y - ABOVE_PX}px` }}>
       {bubble.text}
       {drag?.isFine?.value && <small>{words.fine}</small>}
     </div>

@@ -31,16 +31,16 @@ export function VerdictHeading({ store, id, brief }: VerdictProps) {
   return (
     <>
       {verdict && (
-        <div class="roofwidget-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
+        <div class="rw-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
           <h2 id={id}>{verdict.headline}</h2>
           {verdict.detail && !brief && (
-            <p class="roofwidget-detail" data-longest={verdict.longest}>
+            <p class="rw-detail" data-longest={verdict.longest}>
               <span>{verdict.detail}</span>
             </p>
           )}
         </div>
       )}
-      <p class="roofwidget-spoken" role="status">
+      <p class="rw-spoken" role="status">
         {spoken.value || null}
       </p>
     </>

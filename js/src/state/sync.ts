@@ -111,13 +111,12 @@ export const TRAITS = {
   view: undoable<View>(),
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
-  /** What the axes of the roofline plane fit. Notebooks that earlier versions saved lack it. */
+  /** Notebooks that earlier versions saved lack it. */
   frame: undoable((wire) => (wire ?? "points") as "points" | "chip"),
   step: undoable((wire) => (wire ?? 0) as number),
   // The last undoable trait, which undo restores first: the others need its chips. States of version 0.1.0 lack it.
   addedChips: undoable((wire) => (wire ?? []) as readonly string[]),
   rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
-  /** The number of bytes per word, if the intensity is shown in FLOP/word. 0 if the intensity is shown in FLOP/B. */
   word: shared<number>(),
   xAxis: shared<"intensity" | "balance">(),
   tickBase: shared<10 | 2>(),
@@ -136,7 +135,6 @@ export const TRAITS = {
   columns: shared<readonly string[] | null>(),
   // States of version 0.1.0 lack it.
   colourBy: shared((wire) => (wire ?? "category") as string),
-  /** All answers by the key of their question. Undo keeps them. */
   answers: mappingAlone((wire) => (wire ?? {}) as Readonly<Record<string, readonly Attempt[]>>),
   atRoof: shared<Rows>(),
   selected: shared<Rows>(),
@@ -461,17 +459,8 @@ export function createSync(model: Model, history: History) {
     signals,
     waitingSince: messages.waitingSince,
     disconnect: messages.disconnect,
-    /**
-     * Whether a control is being dragged, or moved by a series of steps. Slow updates and screen readers wait until the
-     * end.
-     */
     dragging,
-    /**
-     * Returns `dragging`. A component that calls this function is drawn again at the end of a drag, but not at its
-     * start: a press alone changes nothing that the component shows.
-     */
     isInDrag: () => dragging.peek() && dragging.value,
-    /** Whether a control is being dragged. */
     isHeld,
     isDragged,
     /** Returns the value of a trait in the model. */

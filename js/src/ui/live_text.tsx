@@ -28,7 +28,7 @@ export function LiveText({ class: look, text, shown = text, more = "", dragging 
       <p class={look} title={shown === text ? undefined : text} aria-hidden="true">
         {shown}
       </p>
-      <p class="roofwidget-spoken" role="status">
+      <p class="rw-spoken" role="status">
         {spoken.current || null}
       </p>
     </>

@@ -191,7 +191,7 @@ export function RoofHandles({ onHover, onTap, ...scene }: RoofHandlesProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the sliders do the same for the keyboard
     <g
-      class="roofwidget-handles"
+      class="rw-handles"
       onPointerOver={(event) => onHover(event, true)}
       onPointerOut={(event) => onHover(event, false)}
       onClick={(event) => onTap(event as unknown as PointerEvent)}
@@ -237,7 +237,7 @@ export const gripsOf = (scene: HandledRoof) =>
 
 /** Three dots on each part of the roof, for fingers: they show where the roof can be dragged. */
 export const RoofGrips = ({ colour, ...scene }: HandledRoof & { readonly colour: string }) => (
-  <g class="roofwidget-grips" data-rw="grips" fill={colour}>
+  <g class="rw-grips" data-rw="grips" fill={colour}>
     {gripsOf(scene).map(({ part, level, x, y, along }) =>
       DOTS_PX.map((by) => (
         <circle key={`${part} ${level} ${by}`} cx={px(x + by * along[0])} cy={px(y + by * along[1])} r={DOT_PX} />

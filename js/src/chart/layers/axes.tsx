@@ -65,7 +65,7 @@ export function AxesFrame({ box, grid, ticks, titles, isInside, theme, children 
   const isWide = !isInside && textWidth(titles[1], false, TICK_FONT_PX) > left - RATE_GAP_PX;
   const title = isWide ? ({ x: 0, "text-anchor": "start" } as const) : rates;
   return (
-    <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
+    <g class="rw-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <path d={lines.join("")} stroke={theme.grid} />
       <rect
         data-rw="plot"
@@ -168,11 +168,11 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
   };
   const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > plot.left - 1);
   return (
-    <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
+    <g class="rw-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <TickTexts ticks={ticks} bottom={plot.bottom} />
       {number && (
         <text
-          class="roofwidget-ridge-number"
+          class="rw-ridge-number"
           data-label={`ridge ${focus?.chip.id}`}
           x={middle}
           y={plot.bottom + TICK_DROP_PX}
@@ -225,7 +225,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
   const isLinked = isSeen && !narrow && rates.every(([rate]) => Math.abs(rate - at) >= LINK_GAP_PX);
   const middle = (left + right) / 2;
   return (
-    <g class="roofwidget-strip">
+    <g class="rw-strip">
       <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.wash} />
       {ticks.map(([tick, text]) => (
         <g key={text}>
@@ -236,15 +236,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
         </g>
       ))}
       {isSeen && (
-        <line
-          class="roofwidget-strip-roof"
-          x1={left}
-          x2={right}
-          y1={at}
-          y2={at}
-          stroke={theme.text}
-          stroke-width={2.5}
-        />
+        <line class="rw-strip-roof" x1={left} x2={right} y1={at} y2={at} stroke={theme.text} stroke-width={2.5} />
       )}
       {isLinked && <path d={`M${right},${at}H${plot.left}`} stroke={theme.text} stroke-dasharray="1 3" />}
       {focus && !narrow && (

@@ -27,7 +27,7 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
           .map((index) => (
             <circle
               key={`${row} ${index}`}
-              class="roofwidget-ring"
+              class="rw-ring"
               cx={scene.at.x[index]}
               cy={scene.at.y[index]}
               r={radiusAt(scene.points, index) + (index === pointed ? 4 : 3)}
@@ -45,7 +45,7 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
 export function Marquee({ box }: { box: Box | undefined }) {
   if (!box) return null;
   const { left, right, top, bottom } = box;
-  return <rect class="roofwidget-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
+  return <rect class="rw-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
 /**

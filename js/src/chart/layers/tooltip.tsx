@@ -61,13 +61,13 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
   const { left = 0, top = 0, right = 0 } = box ?? {};
   const place = { left: `${left}px`, top: `${top}px`, width: `${right - left}px` };
   return (
-    <div class="roofwidget-tooltip" role="tooltip" style={place}>
+    <div class="rw-tooltip" role="tooltip" style={place}>
       <strong>{name}</strong>
       <dl>
         {rows.map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd class={value === strings.tooltip.above ? "roofwidget-fault" : undefined}>{value}</dd>
+            <dd class={value === strings.tooltip.above ? "rw-fault" : undefined}>{value}</dd>
           </div>
         ))}
       </dl>

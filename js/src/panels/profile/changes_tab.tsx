@@ -8,9 +8,10 @@ import { idleRows } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { formatChange, formatQuantity } from "../../text/numbers.ts";
-import { Sign } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
-import { Popover } from "../../ui/popover.tsx";
+import { OWN_KEYS } from "../../ui/keys.ts";
+import { PopoverButton } from "../../ui/popover.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
@@ -77,7 +78,7 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   const fold = (
     <button
       type="button"
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       aria-expanded={isUnfolded.value}
       onClick={() => {
         isUnfolded.value = !isUnfolded.value;
@@ -89,7 +90,7 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   );
   const byRow = new Map(changes.map((change) => [change.row, change]));
   return (
-    <div ref={root} class="roofwidget-kernels roofwidget-changes">
+    <div ref={root} class="rw-kernels rw-changes">
       <Head store={store} roof={store.rates.focusRoof.value} />
       {changes.length > 0 && (
         <Grid
@@ -149,7 +150,7 @@ const isCompared = ({ verdict }: RunChange) => ["faster", "slower", "same"].incl
 
 function changeText(change: RunChange) {
   const text = wordOf(change);
-  return isCompared(change) ? <b>{text}</b> : <span class="roofwidget-muted">{text}</span>;
+  return isCompared(change) ? <b>{text}</b> : <span class="rw-muted">{text}</span>;
 }
 
 const wordOf = (change: RunChange) =>
@@ -159,7 +160,7 @@ const wordOf = (change: RunChange) =>
 const Bar = ({ share }: { readonly share: number }) => (
   <svg width={BAR_PX - 4} height={9} viewBox="-1 0 2 1" preserveAspectRatio="none" aria-hidden="true">
     <path
-      class={share > 0 ? "roofwidget-slower" : ""}
+      class={share > 0 ? "rw-slower" : ""}
       d={`M0,0H${Math.max(-1, Math.min(share || 0, 1))}V1H0Z`}
       fill="currentColor"
     />
@@ -176,7 +177,7 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
       <span>{badge?.draw?.(row)}</span>
       <span>{name?.draw?.(row)}</span>
       <span>{changeText(change)}</span>
-      <span class="roofwidget-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
+      <span class="rw-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
     </>
   );
 }
@@ -195,7 +196,6 @@ function spokenCard(kernels: Kernels, columns: readonly Column[], row: number, c
 
 function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { store: Store; runs: Runs }) {
   const how = useDisclosure();
-  const alone = useDisclosure();
   const kernels = store.rows.kernels.value;
   const perLaunch = changes.filter(({ launches }) => launches).length;
   const timeOf = (table: Kernels, rows: readonly number[]) =>
@@ -205,33 +205,21 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
     ...(onlyNow.length > 0 ? [words.onlyNow(onlyNow.length, timeOf(kernels, onlyNow))] : []),
   ];
   return (
-    <div class="roofwidget-footer">
+    <div class="rw-footer">
       {only.length > 0 && (
-        <p class="roofwidget-opener">
+        <p class="rw-opener">
           {only.join(", ")}{" "}
-          <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...alone.button}>
-            {words.showAlone}
-          </button>
-          {alone.isOpen && (
-            <Popover
-              id={alone.opened.id}
-              label={only.join(", ")}
-              opener={alone.button.ref}
-              room={ALONE_PX}
-              close={alone.close}
-              look="roofwidget-above-it"
-            >
-              <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
-              <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
-            </Popover>
-          )}
+          <PopoverButton look="link" label={only.join(", ")} text={words.showAlone} room={ALONE_PX} place="rw-above-it">
+            <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
+            <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
+          </PopoverButton>
         </p>
       )}
       <p>
         {words.matched}{" "}
-        <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...how.button}>
+        <Button look="link" {...how.button}>
           {words.how}
-        </button>
+        </Button>
         {how.isOpen && (
           <span id={how.opened.id}>
             {" "}
@@ -253,15 +241,15 @@ function Alone({ title, kernels, rows }: AloneProps) {
   if (rows.length === 0) return null;
   const left = rows.length - MAX_NAMED;
   return (
-    <div class="roofwidget-alone">
+    <div class="rw-alone">
       <h4>{title}</h4>
       <ul>
         {rows.slice(0, MAX_NAMED).map((row) => (
           <li key={row} title={nameOf(kernels, row)}>
-            {shortNameOf(kernels, row)} <span class="roofwidget-muted">{seconds(kernels.time[row] as number)}</span>
+            {shortNameOf(kernels, row)} <span class="rw-muted">{seconds(kernels.time[row] as number)}</span>
           </li>
         ))}
-        {left > 0 && <li class="roofwidget-muted">{words.more(left)}</li>}
+        {left > 0 && <li class="rw-muted">{words.more(left)}</li>}
       </ul>
     </div>
   );

@@ -8,7 +8,7 @@ import { textWidth } from "../../chart/labels/text_fitting.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNameOf } from "../../text/kernel_names.ts";
 import { Sign } from "../../ui/button.tsx";
-import { keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
+import { keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
@@ -134,10 +134,10 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
   return (
     <div
       ref={list}
-      class={card ? "roofwidget-grid roofwidget-cards" : "roofwidget-grid"}
+      class={card ? "rw-grid rw-cards" : "rw-grid"}
       role="grid"
       tabIndex={0}
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       aria-label={words.grid(order.length)}
       aria-keyshortcuts={SHORTCUTS}
       aria-multiselectable="true"
@@ -159,7 +159,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
         <Heads {...shared} sorting={sorting} sort={store.view.setSortBy} lock={store.lesson.lockNote("filters")} />
       )}
       <div
-        class="roofwidget-rows"
+        class="rw-rows"
         role="rowgroup"
         style={{ height: `${topOf(order.length, layout)}px`, minWidth: `${layout.width}px` }}
       >
@@ -189,7 +189,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
           ];
         })}
         {captionAt(order.length)}
-        {order.length === 0 && <p class="roofwidget-muted">{words.none}</p>}
+        {order.length === 0 && <p class="rw-muted">{words.none}</p>}
       </div>
     </div>
   );
@@ -215,7 +215,7 @@ function Caption({ layout, at, children }: { layout: Layout; at: number; childre
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
     <div
-      class="roofwidget-caption-line"
+      class="rw-caption-line"
       role="row"
       aria-rowindex={2 + place + at}
       style={{ top: `${topOf(place, layout) - CAPTION_PX}px`, height: `${CAPTION_PX}px` }}
@@ -248,7 +248,7 @@ function Row(props: RowProps) {
     // biome-ignore lint/a11y/useFocusableInteractive: a row out of sight would take the focus with it
     <div
       id={id}
-      class={["line", ...signs].map((sign) => `roofwidget-${sign}`).join(" ")}
+      class={["line", ...signs].map((sign) => `rw-${sign}`).join(" ")}
       role="row"
       aria-rowindex={index}
       aria-selected={isSelected}
@@ -290,7 +290,7 @@ export function Cell({ column, row, kernels }: CellProps) {
       {...labelOf(column, row, kernels)}
     >
       {column.draw?.(row) ?? (
-        <span class={alarming ? "roofwidget-fault" : undefined}>
+        <span class={alarming ? "rw-fault" : undefined}>
           {text}
           {alarming && <Sign>{" ▲"}</Sign>}
         </span>
@@ -313,7 +313,7 @@ const headOf = ({ title, meaning, isFixed }: Column, sort: "none" | "ascending" 
     : ({ role: "gridcell" } as const);
 
 const classOf = ({ key, kind }: Column) =>
-  `roofwidget-cell roofwidget-${key === "name" ? "first" : kind === "text" ? "text" : "number"}`;
+  `rw-cell rw-${key === "name" ? "first" : kind === "text" ? "text" : "number"}`;
 
 interface HeadsProps extends Shared {
   readonly sorting: Sorting | undefined;
@@ -325,23 +325,23 @@ interface HeadsProps extends Shared {
 export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
-    <div class="roofwidget-heads" role="row" aria-rowindex={1} style={{ minWidth: `${layout.width}px` }}>
+    <div class="rw-heads" role="row" aria-rowindex={1} style={{ minWidth: `${layout.width}px` }}>
       {columns.map((column) => {
         const isSorted = sorting?.column.key === column.key;
         const way = sorting?.falling ? "descending" : "ascending";
         return (
           <div key={column.key} class={classOf(column)} {...headOf(column, isSorted ? way : "none")}>
             {column.isFixed ? (
-              column.title || <span class="roofwidget-spoken">{column.meaning}</span>
+              column.title || <span class="rw-spoken">{column.meaning}</span>
             ) : (
               <button
                 type="button"
-                data-lm-suppress-shortcuts="true"
+                {...OWN_KEYS}
                 title={`${column.meaning}. ${lock ?? words.sort(column.title)}`}
                 aria-disabled={lock !== undefined}
                 onClick={() => sort(sortedNext(sorting, column))}
               >
-                <span class="roofwidget-headtext">{column.title}</span>
+                <span class="rw-headtext">{column.title}</span>
                 {isSorted && <span aria-hidden="true">{sorting?.falling ? "▾" : "▴"}</span>}
               </button>
             )}

@@ -72,7 +72,7 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
   const places = captions.length > 1 ? [0, first.rows.length] : captions.length > 0 ? [0] : [];
   const layout = { ...(narrow ? cardLayout(height) : gridLayout(drawn, height)), captions: places };
   return (
-    <div ref={root} class="roofwidget-kernels">
+    <div ref={root} class="rw-kernels">
       <Head store={store} roof={roof}>
         {narrow && sorting && (
           <Select
@@ -171,7 +171,7 @@ export const badgeColumn = (first: readonly number[]): Column => ({
     width: BADGE_PX,
   },
   at: (row) => (first.includes(row) ? first.indexOf(row) + 1 : Number.NaN),
-  draw: (row) => (first.includes(row) ? <b class="roofwidget-badge">{first.indexOf(row) + 1}</b> : ""),
+  draw: (row) => (first.includes(row) ? <b class="rw-badge">{first.indexOf(row) + 1}</b> : ""),
 });
 
 /** The column of names in a table that cannot be sorted. */
@@ -196,7 +196,7 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
   const kernels = store.rows.kernels.value;
   if (column.key === "name") return { ...column, draw: (row) => <KernelName {...{ store, theme, row }} /> };
   if (column.key !== "utilization" || column.kind === "text") return column;
-  const above = <span class="roofwidget-fault">{words.above}</span>;
+  const above = <span class="rw-fault">{words.above}</span>;
   return { ...column, draw: (row) => (kernels.n > row && column.at(row) > MIN_ABOVE ? above : undefined) };
 }
 
@@ -222,7 +222,7 @@ export function KernelName({
   const colour = code < 0 ? theme.muted : isScale ? theme.scale[code] : categoryColour(theme, colouring, code);
   const at = name.length > MIN_CUT_LETTERS ? name.length - TAIL_LETTERS : name.length;
   return (
-    <span class="roofwidget-kernelname">
+    <span class="rw-kernelname">
       {kernels.totalTime > 0 && (
         <svg width={12} height={12} aria-hidden="true">
           <CategoryDot
@@ -233,7 +233,7 @@ export function KernelName({
         </svg>
       )}
       <span>{name.slice(0, at)}</span>
-      {at < name.length && <span class="roofwidget-tail">{name.slice(at)}</span>}
+      {at < name.length && <span class="rw-tail">{name.slice(at)}</span>}
     </span>
   );
 }
@@ -287,8 +287,8 @@ function Card(props: CardProps) {
       <span>{badge?.draw?.(row)}</span>
       <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
       {last && <b>{cellText(last, row)}</b>}
-      <span class="roofwidget-muted">{texts.join(" · ")}</span>
-      {last && <span class="roofwidget-muted">{last.title.toLowerCase()}</span>}
+      <span class="rw-muted">{texts.join(" · ")}</span>
+      {last && <span class="rw-muted">{last.title.toLowerCase()}</span>}
     </>
   );
 }
@@ -304,7 +304,7 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
   const others = count - rows.length;
   const fixFirst = (
     <>
-      <span class="roofwidget-headtext">
+      <span class="rw-headtext">
         <b>{words.fixFirst(chip)}</b> <Sign>{"·"}</Sign> {words.couldSave(rows.length, saved)}
       </span>
       <Button look="link" aria-label={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
@@ -333,8 +333,8 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
   }, [kernels, roof, store.rows.selected.value]);
   const share = time / busyTime(kernels);
   return (
-    <div class="roofwidget-selection" role="status">
-      <div class="roofwidget-sum">
+    <div class="rw-selection" role="status">
+      <div class="rw-sum">
         <p>
           <b>{words.chosen(rows.length)}</b>
           {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}

@@ -23,8 +23,7 @@ import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Button, Sign } from "../../ui/button.tsx";
-import { useDisclosure } from "../../ui/disclosure.ts";
-import { Popover } from "../../ui/popover.tsx";
+import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
@@ -56,11 +55,11 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
   const text = idle > 0 ? words.idle(formatPercent(idle), formatQuantity(idle * kernels.totalTime, "s")) : "";
   const isOnHatch = idle * width >= MIN_HATCH_PX;
   return (
-    <div data-rw="time-bar" class="roofwidget-time">
+    <div data-rw="time-bar" class="rw-time">
       {colouring.kind === "text" && kernels.totalTime > 0 && (isDivided || idle > 0) && (
-        <div class="roofwidget-timebar" aria-hidden="true">
+        <div class="rw-timebar" aria-hidden="true">
           {idle > 0 && (
-            <i class="roofwidget-idle" style={{ flexGrow: 100 * idle }}>
+            <i class="rw-idle" style={{ flexGrow: 100 * idle }}>
               {isOnHatch && <span>{text}</span>}
             </i>
           )}
@@ -76,9 +75,9 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
           ))}
         </div>
       )}
-      <div class="roofwidget-legend" data-rw="legend">
+      <div class="rw-legend" data-rw="legend">
         {/* The bar is not spoken, because it only repeats the legend. */}
-        {text && <span class="roofwidget-spoken">{text.replace(" · ", ", ")}</span>}
+        {text && <span class="rw-spoken">{text.replace(" · ", ", ")}</span>}
         {text && !isOnHatch && <span aria-hidden="true">{text}</span>}
         {colouring.kind === "text" ? (
           isDivided && (
@@ -123,7 +122,6 @@ interface EntriesProps {
 function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps) {
   const kernels = store.rows.kernels.value;
   const busy = busyTime(kernels);
-  const opened = useDisclosure();
   const entries = parts.map(({ codes, kernels: count, seconds }) => {
     const code = codes[0] as number;
     const unknown = code < 0 ? ` (${numerals.whole(count)})` : "";
@@ -143,32 +141,30 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
     some.map((entry) => <Entry key={entry.code} {...entry} {...{ store, theme, colouring, isCategory }} />);
   return (
     <fieldset
-      class="roofwidget-entries"
+      class="rw-entries"
       aria-label={
         isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
       }
     >
-      <span class="roofwidget-muted" aria-hidden="true">
+      <span class="rw-muted" aria-hidden="true">
         {isCategory ? headOf(kernels, store.rows.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
       </span>
       {draw(shown)}
       {more.length > 0 && (
-        <span class="roofwidget-opener">
-          <button type="button" class="roofwidget-word" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {words.moreEntries(more.length)}
-            <Sign>{" ▾"}</Sign>
-          </button>
-          {opened.isOpen && (
-            <Popover
-              id={opened.opened.id}
-              label={words.moreEntries(more.length)}
-              opener={opened.button.ref}
-              room={MORE_PX}
-              close={opened.close}
-            >
-              {draw(more)}
-            </Popover>
-          )}
+        <span class="rw-opener">
+          <PopoverButton
+            look="word"
+            label={words.moreEntries(more.length)}
+            text={
+              <>
+                {words.moreEntries(more.length)}
+                <Sign>{" ▾"}</Sign>
+              </>
+            }
+            room={MORE_PX}
+          >
+            {draw(more)}
+          </PopoverButton>
         </span>
       )}
     </fieldset>
@@ -201,10 +197,10 @@ function Entry({ store, theme, colouring, code, name, share, values, isCategory 
         />
       </svg>
       {name}
-      {share && <span class="roofwidget-muted"> {share}</span>}
+      {share && <span class="rw-muted"> {share}</span>}
     </>
   );
-  if (!isCategory) return <span class="roofwidget-entry">{content}</span>;
+  if (!isCategory) return <span class="rw-entry">{content}</span>;
   const lock = store.lesson.lockNote("filters");
   return (
     <Button
@@ -247,8 +243,8 @@ function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme 
   const title = titleOf(kernels, colouring.key);
   const ticks = ticksOfScale(colouring, commonOperation(kernels, store.rates.askedPrecision.value));
   return (
-    <div class="roofwidget-entries">
-      <span class="roofwidget-muted">{title}</span>
+    <div class="rw-entries">
+      <span class="rw-muted">{title}</span>
       <svg
         width={scaleWidth(ticks)}
         height={SCALE_HEIGHT_PX}
@@ -277,7 +273,7 @@ function ColourBy({ store, keys }: { readonly store: Store; readonly keys: reado
   const { key } = colouringOf(kernels.value, colourBy.value);
   const all = keys.includes(key) ? keys : [key, ...keys];
   return (
-    <span class="roofwidget-colour">
+    <span class="rw-colour">
       <Select
         label={words.colourBy}
         value={key}

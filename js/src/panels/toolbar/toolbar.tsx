@@ -97,14 +97,14 @@ export function Toolbar(props: ToolbarProps) {
   return (
     <div
       ref={bar}
-      class={`roofwidget-bar${isApart ? " roofwidget-apart" : ""}${isCompact ? " roofwidget-compact" : ""}`}
+      class={`rw-bar${isApart ? " rw-apart" : ""}${isCompact ? " rw-compact" : ""}`}
       data-rw="toolbar"
       role="toolbar"
       aria-label={toolWords.bar}
       onKeyDown={(event) => walk(event, bar.current, tools)}
     >
       {hasChips && (
-        <div class="roofwidget-objects">
+        <div class="rw-objects">
           {opening("chips", words.addAChip, {
             ...{ sign: isCompact ? "+" : `+ ${words.addChip}`, title: words.addChipKey },
             ...{ opens: "dialog", look: "button", lock },
@@ -112,8 +112,8 @@ export function Toolbar(props: ToolbarProps) {
           <Pills store={store} theme={theme} pills={pills} own={own} />
         </div>
       )}
-      {!isEmpty(store) && <div class="roofwidget-judging">{judging}</div>}
-      <div class="roofwidget-actions">
+      {!isEmpty(store) && <div class="rw-judging">{judging}</div>}
+      <div class="rw-actions">
         {hasTools && !isCompact && <Steps store={store} own={own} />}
         {canOpen &&
           !isCompact &&
@@ -248,7 +248,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
     return (
       <span
         key={name}
-        class="roofwidget-opener"
+        class="rw-opener"
         ref={(span) => {
           if (shown) opener.current = span?.querySelector("button") ?? null;
         }}
@@ -268,7 +268,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
         >
           {sign ?? word}
           {sign === undefined && look === undefined && (
-            <span class="roofwidget-sign" aria-hidden="true">
+            <span class="rw-sign" aria-hidden="true">
               {"▾"}
             </span>
           )}
@@ -319,7 +319,7 @@ function walk(event: KeyboardEvent, bar: HTMLElement | null, { plane }: Tools) {
 }
 
 const Keys = () => (
-  <dl class="roofwidget-keys">
+  <dl class="rw-keys">
     {toolWords.keyList.map(([keys, meaning]) => (
       <div key={keys}>
         <dt>
