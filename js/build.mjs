@@ -88,7 +88,7 @@ const tokensInStyle = {
   setup(build) {
     build.onLoad({ filter: /widget\.css$/ }, ({ path }) => {
       const file = join(here, "src", "tokens.json");
-      const { light, dark } = JSON.parse(readFileSync(file, "utf8"));
+      const { light, dark, sizes, radii } = JSON.parse(readFileSync(file, "utf8"));
       const hosts = { bg: ["background", "--jp-layout-color0"], ink: ["text", "--jp-ui-font-color1"] };
       const ruleOf = (selector, roles) => {
         const properties = Object.entries(roles).map(([role, colour]) => {
@@ -99,7 +99,14 @@ const tokensInStyle = {
       };
       const colours = ruleOf(".roofwidget", light) + ruleOf(".roofwidget .rw-dark", dark);
       const [outside, ...rules] = readFileSync(path, "utf8").split(/^(?=\.roofwidget \{)/m);
-      const nested = (colours + rules.join("")).replaceAll(/\.roofwidget(?![\w-])/g, "&");
+      const lengths = { size: sizes, radius: radii };
+      const inPx = (_, kind, name) => {
+        if (!(name in lengths[kind])) throw new Error(`tokens.json has no ${kind} ${name}`);
+        return `${lengths[kind][name]}px`;
+      };
+      const nested = (colours + rules.join(""))
+        .replaceAll(/\.roofwidget(?![\w-])/g, "&")
+        .replaceAll(/var\(--rw-(size|radius)-(\w+)\)/g, inPx);
       return { contents: `${outside}.roofwidget{${nested}}`, loader: "css", watchFiles: [path, file] };
     });
   },

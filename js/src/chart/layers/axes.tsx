@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { sizes } from "../../tokens.json";
 import { memoize } from "../../ui/memoize.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
@@ -17,7 +18,7 @@ import type { Counting } from "../ticks.ts";
 type AxesProps = Pick<Scene, "scales" | "units" | "theme">;
 
 /** The font size of tick texts, px. */
-export const TICK_FONT_PX = 11.5;
+export const TICK_FONT_PX = sizes.ticks;
 /** The distance of the tick texts and of the title below an axis, to their baselines, px. */
 const [TICK_DROP_PX, TITLE_DROP_PX] = [15, 31];
 /** The distance of the rates from the plot, px: beside it, or above their grid line in a narrow chart. */
