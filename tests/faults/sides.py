@@ -65,7 +65,7 @@ class Page:
     @property
     def note(self) -> Locator:
         """The note on the connection."""
-        return self.page.locator(".roofwidget-connection[role=status]").first
+        return self.page.locator(".rw-connection[role=status]").first
 
     def state(self) -> list[Any]:
         """Return what the first view shows of `KNOWN`."""
