@@ -124,7 +124,7 @@ class Field(Generic[V]):
         self.owner = owner
         self.form = form
         self.default = default
-        self.help = f"{help} {OWNER_IN_HELP[owner]}" if owner else help
+        self.help = help
         self.fit = fit
         self.follow = follow
         self.also = also
