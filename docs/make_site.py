@@ -126,7 +126,7 @@ def main() -> None:
 
 
 def traits() -> str:
-    """Return the table of the traits of `RooflineModel`, as reStructuredText, in the order in which they take effect."""
+    """Return the table of the traits of `RooflineModel`, as reStructuredText, in the order of effect."""
     model = rw.RooflineModel()
     return _HEAD_OF_TRAITS + "".join(_row(field, getattr(model, name)) for name, field in TRAITS.items())
 

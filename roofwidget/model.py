@@ -44,7 +44,7 @@ from roofwidget.state.cell import Make
 from roofwidget.state.moves import bound_where_measured, check_can_move, checked_factor, row_called
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
 from roofwidget.state.snapshots import frozen
-from roofwidget.state.state import TRAITS, State, values_of_step, wire_value
+from roofwidget.state.state import TRAITS, State, session_value, values_of_step, wire_value
 from roofwidget.state.what_if import (
     QUANTITIES,
     Quantity,
@@ -911,7 +911,7 @@ class RooflineModel(Faced):
             for phase, graph in state.graphs.items()
             if phase in left
         }
-        plain = {name: wire_value(state, name) for name in _IN_SESSION if name != "story"}
+        plain = {name: session_value(state, name) for name in _IN_SESSION if name != "story"}
         return session.text(
             session.Session(
                 chips=self.chips,

@@ -32,6 +32,7 @@ _ORDER: Final = tuple(FIELDS.items())
 _PLACES: Final = {name: place for place, name in enumerate(FIELDS)}
 _FOLLOWING: Final = [place for place, (_, field) in enumerate(_ORDER) if field.follow is not None]
 _TRIGGERS: Final = {name: (field.of or name, *field.also) for name, field in FIELDS.items()}
+_NAMED: Final = {name: field.named for name, field in FIELDS.items() if field.named is not None}
 _STORED: Final = tuple(name for name, field in FIELDS.items() if not field.of)
 
 
@@ -86,7 +87,7 @@ class _Draft(State):
 
 def stored(state: State) -> dict[str, Any]:
     """Return the values from which all others follow. `change` of any state to these values is this state."""
-    return dict(vars(state))
+    return {**vars(state), **{name: named(state) for name, named in _NAMED.items()}}
 
 
 def _made(kind: type[State], values: Mapping[str, Any], known: dict[str, Any] | None = None) -> State:
@@ -222,10 +223,17 @@ def _differs(one: State, other: State, name: str) -> bool:
     return a is not b and a != b
 
 
+def session_value(state: State, name: str) -> Any:
+    """Return the value of a trait as a session has it: as pages get it, and fit for any other kernels."""
+    field = TRAITS[name]
+    return wire_value(state, name) if field.named is None else _on_wire(field, field.named(state))
+
+
 def wire_value(state: State, name: str) -> Any:
     """Return the value of a trait as pages get it."""
     field = TRAITS[name]
-    if field.wire_of is not None:
-        return field.wire_of(state)
-    value = getattr(state, name)
+    return _on_wire(field, getattr(state, name)) if field.wire_of is None else field.wire_of(state)
+
+
+def _on_wire(field: Field[Any], value: Any) -> Any:
     return value if field.to_wire is None else field.to_wire(value)
