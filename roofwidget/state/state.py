@@ -18,8 +18,19 @@ from roofwidget.state.view import View
 from roofwidget.state.workload import Workload
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.workloads import Graph
+from roofwidget.workloads.partition import Partition
 
-_SLICES: Final = (Lesson, Workload, Rates, Rows, View)
+
+class Memory:
+    """What rules remember. No trait shows it."""
+
+    left = Field[Mapping[str, tuple[Graph, Partition]]](None, MappingProxyType, MappingProxyType({}))
+    """The graph and the last partition of each phase that was left."""
+    former_columns = Field[frozenset[str]](None, frozenset, frozenset())
+    """The columns of a file's own that the kernels before the present ones had."""
+
+
+_SLICES: Final = (Lesson, Workload, Rates, Rows, View, Memory)
 # Named values are set in this order, and what follows from each is set before the next. So a named value replaces what
 # follows from those above it.
 FIELDS: Final[Mapping[str, Field[Any]]] = MappingProxyType(
@@ -39,7 +50,7 @@ _STORED: Final = tuple(name for name, field in FIELDS.items() if not field.of)
 _OF_KERNELS: Final = ("kernels", "partition", "dims")
 
 
-class State(Lesson, Workload, Rates, Rows, View):
+class State(Lesson, Workload, Rates, Rows, View, Memory):
     """All that a chart shows. Only `change` makes one."""
 
     __slots__ = ("known",)
