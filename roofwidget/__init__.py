@@ -56,17 +56,17 @@ if TYPE_CHECKING:
     from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.analysis.utilization import ModelFlops, Utilization, mbu, mfu
     from roofwidget.analysis.verdict import Verdict as Verdict
+    from roofwidget.live.magic import load_ipython_extension as load_ipython_extension
+    from roofwidget.live.record import record
     from roofwidget.measure.analyzer import RooflineAnalyzer, RooflinePoint
     from roofwidget.measure.hardware_peaks import HardwarePeaks
     from roofwidget.measure.hardware_peaks import MeasuredRate as MeasuredRate
     from roofwidget.measure.hlo.program import from_hlo_text
     from roofwidget.measure.jax.programs import from_jax
-    from roofwidget.measure.magic import load_ipython_extension as load_ipython_extension
     from roofwidget.measure.measured import measured
     from roofwidget.measure.peaks import clear_peaks_cache, measure_peaks
     from roofwidget.measure.profile import Profile, count_flops, profile
-    from roofwidget.measure.record import Recording as Recording
-    from roofwidget.measure.record import record
+    from roofwidget.measure.recording import Recording as Recording
     from roofwidget.measure.sweep import Sweep, sweep
     from roofwidget.measure.this_chip import this_chip
     from roofwidget.model import RooflineModel, save_page
@@ -108,7 +108,7 @@ _LAZY = {
     "Projection": "roofwidget.analysis.projection",
     "Question": "roofwidget.teaching.question",
     "Ranks": "roofwidget.analysis.ranks",
-    "Recording": "roofwidget.measure.record",
+    "Recording": "roofwidget.measure.recording",
     "RooflineAnalyzer": "roofwidget.measure.analyzer",
     "RooflineModel": "roofwidget.model",
     "RooflinePoint": "roofwidget.measure.analyzer",
@@ -139,7 +139,7 @@ _LAZY = {
     "from_jax": "roofwidget.measure.jax.programs",
     "grade": "roofwidget.teaching.grading",
     "load": "roofwidget.widget",
-    "load_ipython_extension": "roofwidget.measure.magic",
+    "load_ipython_extension": "roofwidget.live.magic",
     "mbu": "roofwidget.analysis.utilization",
     "measure_peaks": "roofwidget.measure.peaks",
     "measured": "roofwidget.measure.measured",
@@ -153,7 +153,7 @@ _LAZY = {
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings",
     "read_many": "roofwidget.readers.many",
-    "record": "roofwidget.measure.record",
+    "record": "roofwidget.live.record",
     "register_op": "roofwidget.workloads",
     "roofline": "roofwidget.widget",
     "roofline_analysis": "roofwidget.analysis.exercise",
