@@ -38,7 +38,7 @@ def test_every_public_name_is_described_once() -> None:
 
 def test_every_name_that_a_result_is_an_instance_of_is_described_too() -> None:
     # IPython calls the last one.
-    assert {f"roofwidget.{name}" for name in rw._LAZY} - set(described()) == {"roofwidget.load_ipython_extension"}
+    assert {f"roofwidget.{name}" for name in rw._NAMES} - set(described()) == {"roofwidget.load_ipython_extension"}
 
 
 @pytest.mark.parametrize("module", ["companions", "network", "workloads"])
