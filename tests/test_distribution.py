@@ -238,7 +238,7 @@ def test_the_front_end_is_built_the_same_in_two_folders(tmp_path: Path) -> None:
         shutil.copytree(ROOT / "js", js, ignore=shutil.ignore_patterns("node_modules", "test"))
         for package in ("preact", "@preact"):
             shutil.copytree(modules / package, js / "node_modules" / package)
-        for tool in ("esbuild", "@esbuild"):
+        for tool in ("esbuild", "@esbuild", "rolldown"):
             (js / "node_modules" / tool).symlink_to(modules / tool)
         subprocess.run(["node", "build.mjs"], cwd=js, check=True, stdout=subprocess.DEVNULL)  # noqa: S607 - on the path
         made = tmp_path / place / "roofwidget" / "static"

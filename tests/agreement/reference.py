@@ -686,9 +686,13 @@ def _up(value: float, digits: int) -> float:
 
 
 def short_names(chips: Sequence[rw.Chip]) -> dict[str, str]:
-    """Return names without the vendor, and without a last part in brackets where they still differ."""
+    """Return names without the vendor, and without brackets and a memory size at the end where they still differ."""
     plain = [chip.name.removeprefix(f"{chip.vendor} ") if chip.vendor else chip.name for chip in chips]
     bare = [re.sub(r"\s*\([^)]*\)$", "", name) or name for name in plain]
+    for at, (chip, name) in enumerate(zip(chips, bare, strict=True)):
+        start, _, size = name.rpartition(" ")
+        if re.fullmatch(r"\d+GB", size) and not chip.id.endswith(size.lower()):
+            bare[at] = start
     return {
         chip.id: short if bare.count(short) == 1 else whole
         for chip, short, whole in zip(chips, bare, plain, strict=True)

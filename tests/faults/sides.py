@@ -65,12 +65,12 @@ class Page:
     @property
     def note(self) -> Locator:
         """The note on the connection."""
-        return self.page.locator(".roofwidget-connection[role=status]").first
+        return self.page.locator(".rw-connection[role=status]").first
 
     def state(self) -> list[Any]:
         """Return what the first view shows of `KNOWN`."""
         drawn = self.drawn
-        titles = drawn.root.locator("h2").all_text_contents()
+        titles = drawn.root.locator("h2.rw-title").all_text_contents()
         pressed = {name: drawn.toggle(name).get_attribute("aria-pressed") == "true" for name in CHIPS}
         return [
             shown(drawn, "peak"),

@@ -34,7 +34,7 @@ _PYTHON: Final = {
     "roofwidget/analysis/roofline.py": ["analysis/test_roofline", "analysis/test_bound"],
     "roofwidget/analysis/bound.py": ["analysis/test_bound", "analysis/test_headroom", "analysis/test_report"],
     "roofwidget/analysis/bound_lenient.py": ["analysis/test_bound", "analysis/test_projection"],
-    "roofwidget/analysis/kernel_moves.py": ["analysis/test_what_if_arithmetic"],
+    "roofwidget/analysis/kernel_moves.py": ["analysis/test_kernel_moves"],
     "roofwidget/analysis/projection.py": ["analysis/test_projection", "analysis/test_projection_golden"],
     "roofwidget/analysis/utilization.py": ["analysis/test_utilization", "workloads/test_model_flops"],
     "roofwidget/analysis/network.py": ["analysis/test_network"],
@@ -57,7 +57,7 @@ _TYPESCRIPT: Final = {
         f"js/src/roofline/{name}.ts": _ROOFLINE
         for name in (
             *("answers", "bound", "ceilings", "compare_runs", "crossings", "filters", "measured_rates", "points"),
-            *("positions", "projection", "ranking", "roof_change_index", "roofline", "totals", "what_if_arithmetic"),
+            *("positions", "projection", "ranking", "roof_change_index", "roofline", "totals", "kernel_moves"),
         )
     },
     **{

@@ -1,9 +1,9 @@
 // Texts about a kernel's what-if: the note next to the kernel's point, the sentence, and the row of the tooltip.
 
 import { isByRatios, judge } from "../roofline/bound.ts";
+import { judgeOf, type Moved, totalOf } from "../roofline/kernel_moves.ts";
 import { operationOf } from "../roofline/operations.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { judgeOf, type Moved, totalOf } from "../roofline/kernel_moves.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Moves } from "../wire/types.ts";
 import { moveWords, strings } from "../words/words.ts";

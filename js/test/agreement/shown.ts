@@ -13,8 +13,8 @@ import { isRoof, roofOf } from "../../src/roofline/roofline.ts";
 import type { Model } from "../../src/state/model.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
 import { gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
-import { formatFactor, formatIntensity, formatPercent, formatQuantity } from "../../src/text/numbers.ts";
 import { noteOf } from "../../src/text/moves.ts";
+import { formatFactor, formatIntensity, formatPercent, formatQuantity } from "../../src/text/numbers.ts";
 import { encodeSnapshots } from "../../src/wire/encode.ts";
 import { filterWords } from "../../src/words/words.ts";
 

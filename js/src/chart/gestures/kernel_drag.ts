@@ -3,8 +3,8 @@
 
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";
-import { isTotal } from "../../roofline/totals.ts";
 import { judgeOf } from "../../roofline/kernel_moves.ts";
+import { isTotal } from "../../roofline/totals.ts";
 import type { Store } from "../../state/store.ts";
 import type { Gesture } from "../../state/sync.ts";
 import { possibleWhatIfs } from "../../text/moves.ts";
