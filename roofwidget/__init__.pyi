@@ -100,6 +100,5 @@ from roofwidget.workloads import register_op as register_op
 from roofwidget.workloads import serve as serve
 from roofwidget.workloads.partition import Partition as Partition
 
-__all__: list[str]  # noqa: PYI035 - made of the lines above
 __version__: str
 _NAMES: dict[str, str]
