@@ -175,6 +175,7 @@ class Faced(_Traits):
         if hold is None:
             self._tell(self._swapped(make), unsent)
             return
+        hold.unsent.update(unsent)
         waiting = hold.waiting
         if not waits:
             hold.names.update(self._swapped(make))
@@ -247,7 +248,7 @@ class Faced(_Traits):
         finally:
             with cell.lock:
                 del cell.holds[me]
-            self._tell([name for name in TRAITS if name in hold.names], (), hold.foreign)
+            self._tell([name for name in TRAITS if name in hold.names], hold.unsent, hold.foreign)
 
     def _taken_back(self, hold: Hold) -> list[str]:
         """Go back to the state before the hold, and do again what other threads have changed since."""
