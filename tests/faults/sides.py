@@ -19,7 +19,7 @@ chips = [
     rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"}),
     rw.Chip("Other", {"bf16": "200 TFLOP/s"}, {"HBM": "2 TB/s"}),
 ]
-w = rw.RooflineWidget(chips, [("on the roof", 1e12, 1e11, 0.1), ("under it", 1e14, 1e11, 3)], locale="en")
+w = rw.RooflineWidget(chips, [("on the roof", 1e12, 1e11), ("under it", 1e14, 1e11)], locale="en")
 w"""
 CHIPS = ("Example", "Other")
 WAITING = "Python is busy or gone; changes wait."
