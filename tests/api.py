@@ -36,7 +36,7 @@ def lines() -> list[str]:
 
 def _module(package: Any, module: Any) -> Iterator[str]:
     loaded = import_module(module.path)
-    for name in module.exports or ():
+    for name in loaded.__all__:
         target = module[name]
         target = target.final_target if target.is_alias else target
         function = getattr(loaded, name)
@@ -47,7 +47,7 @@ def _module(package: Any, module: Any) -> Iterator[str]:
         if target.is_module:
             yield from _module(package, target)
         elif target.is_class:
-            yield from _class(path, target, set(module.exports) - {name})
+            yield from _class(path, target, set(loaded.__all__) - {name})
         else:
             yield f"{path}{_signature(target)}"
 

@@ -133,6 +133,8 @@ def test_the_wheel_built_without_node_holds_the_package_with_its_front_end(distr
     licences = ("licenses/LICENSE", "licenses/roofwidget/static/LICENSES.txt")
     assert names == package | {f"{info}/{name}" for name in (*own, *licences)}
     assert {f"roofwidget/static/{file.name}" for file in STATIC.iterdir()} <= names
+    # Type checkers read these.
+    assert {"roofwidget/__init__.pyi", "roofwidget/py.typed"} <= names
 
 
 # -- what they say of themselves -------------------------------------------------------------------------------
