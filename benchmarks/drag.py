@@ -33,9 +33,9 @@ w = rw.RooflineWidget(rw.preset("tpu-roofline-guide"),
                time=ai * bytes / (roof * rng.uniform(.05, .95, n))))
 w"""
 
-ROOF = "() => document.querySelector(\".roofwidget-roof[data-chip='v7x-fp8']\").getAttribute('d')"
+ROOF = "() => document.querySelector(\".rw-roof[data-chip='v7x-fp8']\").getAttribute('d')"
 STEPS = """async ([slider, count]) => {
-  const roof = () => document.querySelector(".roofwidget-roof[data-chip='v7x-fp8']").getAttribute('d');
+  const roof = () => document.querySelector(".rw-roof[data-chip='v7x-fp8']").getAttribute('d');
   const painted = () => new Promise((done) => requestAnimationFrame(() => {
     const channel = new MessageChannel();
     channel.port1.onmessage = done;

@@ -84,7 +84,7 @@ ARRIVAL = """() => {
     return parse(text, ...rest);
   };
   new MutationObserver((_, observer) => {
-    if (!document.querySelector('.roofwidget-flow .roofwidget-op')) return;
+    if (!document.querySelector('.rw-flow .rw-op')) return;
     observer.disconnect();
     requestAnimationFrame(() => {
       const channel = new MessageChannel();
@@ -95,16 +95,16 @@ ARRIVAL = """() => {
 }"""
 # The next edge whose click merges: its middle and the middles of its ops, if the pointer would hit each of them.
 NEXT = """(pairs) => {
-  const flow = document.querySelector('.roofwidget-flow');
+  const flow = document.querySelector('.rw-flow');
   const frame = flow.getBoundingClientRect();
   const isIn = ({ x, y }) => x > frame.left && x < frame.right && y > frame.top + 20 && y < frame.bottom - 20;
   const isOn = ({ x, y }, one) => one.contains(document.elementFromPoint(x, y));
-  const opOf = (name) => flow.querySelector(`.roofwidget-op[data-op='${name}']`);
+  const opOf = (name) => flow.querySelector(`.rw-op[data-op='${name}']`);
   const middle = (op) => {
     const box = op?.querySelector('rect').getBoundingClientRect();
     return box && { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   };
-  for (const path of flow.querySelectorAll('.roofwidget-hit')) {
+  for (const path of flow.querySelectorAll('.rw-hit')) {
     const { from, to } = path.dataset;
     if (!pairs.includes(`${from} ${to}`)) continue;
     const edge = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
@@ -293,7 +293,7 @@ def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
     arrival = page.evaluate("window.painted - window.arrived")
     print(f"{f'{fusion.OPS:,} ops: from the message to the first frame':50} {arrival:6.1f} ms")
     edges = visible_edges(page, book.python(MERGEABLE))
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.scroll_into_view_if_needed()
     time.sleep(2)
 

@@ -33,7 +33,7 @@ names = np.array([f"kernel {{i}}" for i in range({names})], dtype=object)[np.ara
 chip = rw.Chip("My chip", {{"bf16": "100 TFLOP/s"}}, {{"HBM": "1 TB/s"}})
 w = rw.roofline([chip], rw.Kernels(names, ai * bytes, bytes, time=time))
 w"""
-ROOF = "() => document.querySelector(\".roofwidget-roof[data-chip='my-chip']\").getAttribute('d')"
+ROOF = "() => document.querySelector(\".rw-roof[data-chip='my-chip']\").getAttribute('d')"
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
         book = lab.Notebook(browser, server, "million.ipynb", cells, width=1200, height=900)
         start = time.monotonic()
         book.run(0, seconds=SECONDS)
-        book.page.locator(".roofwidget-chart").wait_for(timeout=SECONDS * 1000)
+        book.page.locator(".rw-chart").wait_for(timeout=SECONDS * 1000)
         drawn = Drawn(book)
         print(f"{options.kernels:,} kernels of {options.names:,} names; load {os.getloadavg()[0]:.1f}")
         print(f"drawn {time.monotonic() - start:.1f} s after the cell was started")

@@ -111,7 +111,7 @@ def film(drawn: Drawn) -> Film:
     made.drag((x - 70, y), (x - 40, y))
     made.rest(6)
     for pair in itertools.pairwise(("layernorm", "gelu", "dropout", "add")):
-        made.move(middle(drawn, ".roofwidget-hit[data-from='{}'][data-to='{}']".format(*pair)))
+        made.move(middle(drawn, ".rw-hit[data-from='{}'][data-to='{}']".format(*pair)))
         made.click()
     made.move(middle(drawn, "[data-rw='verdict']"))
     made.rest(20)

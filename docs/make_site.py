@@ -19,11 +19,11 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
-from traitlets import TraitType
 
 import roofwidget as rw
 from roofwidget.export.notebook import Lesson, lesson_of
-from roofwidget.state.field import OWNER_IN_HELP
+from roofwidget.state.field import Field
+from roofwidget.state.state import TRAITS
 
 SITE: Final = ROOT / "build" / "site"
 FRAMES: Final = ROOT / "build" / "frames"
@@ -126,22 +126,21 @@ def main() -> None:
 
 
 def traits() -> str:
-    """Return the table of the traits of `RooflineModel`, as reStructuredText, in the order of their declaration."""
+    """Return the table of the traits of `RooflineModel`, as reStructuredText, in the order of effect."""
     model = rw.RooflineModel()
-    declared = (one for one in vars(rw.RooflineModel).items() if isinstance(one[1], TraitType))
-    return _HEAD_OF_TRAITS + "".join(_row(name, trait, getattr(model, name)) for name, trait in declared)
+    return _HEAD_OF_TRAITS + "".join(_row(field, getattr(model, name)) for name, field in TRAITS.items())
 
 
-def _row(name: str, trait: TraitType[Any, Any], at_first: Any) -> str:
-    what, _, _ = trait.help.rpartition(OWNER_IN_HELP[trait.metadata["owner"]])
+def _row(field: Field[Any], at_first: Any) -> str:
+    what = field.help
     default = dict(at_first) if isinstance(at_first, Mapping) else at_first
-    is_fixed = default == trait.default() or not default
+    is_fixed = default == field.default or not default
     shown = f"``{default!r}``" if is_fixed else "depends on others"
     return f"""\
-   * - .. attribute:: RooflineModel.{name}
+   * - .. attribute:: RooflineModel.{field.name}
           :no-contents-entry:
 
-     - {trait.metadata["owner"]}
+     - {field.owner}
      - {shown}
      - {_NAME.sub(_as_trait, what.strip())}
 """

@@ -26,7 +26,7 @@ from traitlets import (
 )
 
 from roofwidget.state.cell import Cell, Hold, Make
-from roofwidget.state.field import Field, Refused, WrongFormError
+from roofwidget.state.field import OWNER_IN_HELP, Field, Refused, WrongFormError
 from roofwidget.state.state import EMPTY, TRAITS, State, change, differing, stored, wire_value
 
 # A validator that changes the model whenever it is asked would never end.
@@ -44,7 +44,8 @@ class Face(TraitType[Any, Any]):
     """A trait whose value is in the state of its owner."""
 
     def __init__(self, field: Field[Any]) -> None:
-        super().__init__(field.default, help=field.help, read_only=field.is_read_only, allow_none=True)
+        told = f"{field.help} {OWNER_IN_HELP[field.owner]}" if field.owner else field.help
+        super().__init__(field.default, help=told, read_only=field.is_read_only, allow_none=True)
         self.shows = field.shows or field.name
         self.tag(owner=field.owner)
         if field.sync:
@@ -174,6 +175,7 @@ class Faced(_Traits):
         if hold is None:
             self._tell(self._swapped(make), unsent)
             return
+        hold.unsent.update(unsent)
         waiting = hold.waiting
         if not waits:
             hold.names.update(self._swapped(make))
@@ -246,7 +248,7 @@ class Faced(_Traits):
         finally:
             with cell.lock:
                 del cell.holds[me]
-            self._tell([name for name in TRAITS if name in hold.names], (), hold.foreign)
+            self._tell([name for name in TRAITS if name in hold.names], hold.unsent, hold.foreign)
 
     def _taken_back(self, hold: Hold) -> list[str]:
         """Go back to the state before the hold, and do again what other threads have changed since."""

@@ -44,7 +44,7 @@ from roofwidget.state.cell import Make
 from roofwidget.state.moves import bound_where_measured, check_can_move, checked_factor, row_called
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
 from roofwidget.state.snapshots import frozen
-from roofwidget.state.state import TRAITS, State, values_of_step, wire_value
+from roofwidget.state.state import TRAITS, State, from_wire, session_value, values_of_step, wire_value
 from roofwidget.state.what_if import (
     QUANTITIES,
     Quantity,
@@ -694,6 +694,10 @@ class RooflineModel(Faced):
         state = self._state
         return {name: wire_value(state, name) for name in names}
 
+    def set_wire_values(self, values: Mapping[str, Any]) -> None:
+        """Set traits to values as a page receives them."""
+        self._apply(lambda _: {name: from_wire(name, value) for name, value in values.items()})
+
     def picture_with(
         self, values: Mapping[str, Any], *, width: int = engine.DEFAULT_WIDTH, height: int | None = None
     ) -> Picture:
@@ -911,7 +915,7 @@ class RooflineModel(Faced):
             for phase, graph in state.graphs.items()
             if phase in left
         }
-        plain = {name: wire_value(state, name) for name in _IN_SESSION if name != "story"}
+        plain = {name: session_value(state, name) for name in _IN_SESSION if name != "story"}
         return session.text(
             session.Session(
                 chips=self.chips,

@@ -154,8 +154,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             state = {name: value for name, value in sync_data.items() if self._is_set_by_pages(name)}
             if not str(state.get("layout", _REFERENCE)).startswith(_REFERENCE):
                 raise TraitError("a page sent a layout that does not refer to a layout of Python")
-            self._apply_sent(state, {})
-            super().set_state({name: value for name, value in state.items() if name not in TRAITS})
+            others = {name: value for name, value in state.items() if name not in TRAITS}
+            with self.hold_trait_notifications() if others else nullcontext():
+                self._apply_sent(state, {})
+                super().set_state(others)
         finally:
             self._answer(sync_data)
 

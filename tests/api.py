@@ -36,7 +36,7 @@ def lines() -> list[str]:
 
 def _module(package: Any, module: Any) -> Iterator[str]:
     loaded = import_module(module.path)
-    for name in module.exports or ():
+    for name in loaded.__all__:
         target = module[name]
         target = target.final_target if target.is_alias else target
         function = getattr(loaded, name)
@@ -47,25 +47,44 @@ def _module(package: Any, module: Any) -> Iterator[str]:
         if target.is_module:
             yield from _module(package, target)
         elif target.is_class:
-            yield from _class(path, target, set(module.exports) - {name})
+            yield from _class(path, target, set(loaded.__all__) - {name})
         else:
             yield f"{path}{_signature(target)}"
 
 
 def _class(path: str, found: Any, others: set[str]) -> Iterator[str]:
-    bases = [str(base) for base in found.bases]
+    bases = list(_bases(found, others))
+    known = {
+        _target(one).path for base in found.resolved_bases if base.name in others for one in base.all_members.values()
+    }
     yield f"class {path}{_signature(found, bound=True) if found.parameters else ''}"
     yield from (f"class {path} is a {base}" for base in bases)
     # What a class has of a base that is private is its own. Bases that are public have their lines.
     for name, one in found.all_members.items():
-        member = one.final_target if one.is_alias else one
+        member = _target(one)
         *_, owner, _ = member.path.split(".")
         if name.startswith("_") or not member.path.startswith("roofwidget.") or owner in others:
+            continue
+        if member.path in known:
             continue
         if member.is_function:
             yield f"{path}.{name}{_signature(member, bound='staticmethod' not in member.labels)}"
         elif member.is_attribute:
             yield f"{path}.{name}"
+
+
+def _target(one: Any) -> Any:
+    return one.final_target if one.is_alias else one
+
+
+def _bases(found: Any, others: set[str]) -> Iterator[str]:
+    """Yield the bases that a user knows: in place of a private base of this package, its own bases."""
+    for base in found.bases:
+        private = next((one for one in found.resolved_bases if one.name == str(base) and one.name not in others), None)
+        if private is None or not private.path.startswith("roofwidget."):
+            yield str(base)
+        else:
+            yield from _bases(private, others)
 
 
 def _signature(found: Any, *, bound: bool = False) -> str:

@@ -81,13 +81,13 @@ TallyOf: TypeAlias = Callable[[str], Tally]
 
 def check_widgets(page: Page) -> int:
     """Look for each text on a page with all three widgets. Return how many scripts ran: 0 or 1."""
-    charts = page.locator(".roofwidget-chart")
+    charts = page.locator(".rw-chart")
     expect(charts).to_have_count(3)
     described, merged, asked = (page.locator(".roofwidget").nth(number) for number in range(3))
     texts = [without_surrogates(text) for text in TEXTS.values()]
     labels = [label.strip() for label in asked.locator("label:has(> [type=radio])").all_text_contents()]
     assert labels == [*(short(text).strip() for text in texts if text.strip()), "right"]
-    ops = merged.locator(".roofwidget-members li")
+    ops = merged.locator(".rw-members li")
     assert {short(text) for text in texts} <= set(ops.all_text_contents())
     grid = table(described)
     rows: list[list[str]] = grid.evaluate(ROWS)
@@ -95,7 +95,7 @@ def check_widgets(page: Page) -> int:
         assert title.startswith(without_shown_controls(text))
         assert category == without_shown_controls(short(text))
     grid.focus()
-    formula = described.locator(".roofwidget-formula")
+    formula = described.locator(".rw-formula")
     for _ in rows:
         grid.press("ArrowDown")
         said = formula.get_attribute("title") or ""
@@ -113,7 +113,7 @@ def without_shown_controls(text: str) -> str:
 def table(widget: Locator) -> Locator:
     """Open the table of a widget with all columns, and return its grid."""
     widget.get_by_role("button", name="All columns").click()
-    return widget.locator(".roofwidget-table").get_by_role("grid")
+    return widget.locator(".rw-table").get_by_role("grid")
 
 
 def invalid_tables(text: str, separator: str = ",", end: str = "\r\n") -> int:

@@ -133,6 +133,8 @@ def test_the_wheel_built_without_node_holds_the_package_with_its_front_end(distr
     licences = ("licenses/LICENSE", "licenses/roofwidget/static/LICENSES.txt")
     assert names == package | {f"{info}/{name}" for name in (*own, *licences)}
     assert {f"roofwidget/static/{file.name}" for file in STATIC.iterdir()} <= names
+    # Type checkers read these.
+    assert {"roofwidget/__init__.pyi", "roofwidget/py.typed"} <= names
 
 
 # -- what they say of themselves -------------------------------------------------------------------------------
@@ -238,7 +240,7 @@ def test_the_front_end_is_built_the_same_in_two_folders(tmp_path: Path) -> None:
         shutil.copytree(ROOT / "js", js, ignore=shutil.ignore_patterns("node_modules", "test"))
         for package in ("preact", "@preact"):
             shutil.copytree(modules / package, js / "node_modules" / package)
-        for tool in ("esbuild", "@esbuild"):
+        for tool in ("esbuild", "@esbuild", "rolldown"):
             (js / "node_modules" / tool).symlink_to(modules / tool)
         subprocess.run(["node", "build.mjs"], cwd=js, check=True, stdout=subprocess.DEVNULL)  # noqa: S607 - on the path
         made = tmp_path / place / "roofwidget" / "static"

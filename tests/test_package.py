@@ -15,34 +15,33 @@ import pytest
 
 import roofwidget as rw
 
+LISTED: list[str] = vars(rw)["__all__"]
 HEAVY = ("pandas", "bqplot", "torch", "jax", "ipywidgets", "anywidget", "IPython")
 
 
 def test_the_public_names_are_sorted_and_there_is_no_name_twice() -> None:
-    assert rw.__all__ == sorted(set(rw.__all__))
+    assert sorted(set(LISTED)) == LISTED
 
 
-@pytest.mark.parametrize("name", [*rw.__all__, "__version__"])
+@pytest.mark.parametrize("name", [*LISTED, "__version__"])
 def test_every_public_name_resolves_and_is_listed(name: str) -> None:
     assert getattr(rw, name) is not None
     assert name in dir(rw)
 
 
-@pytest.mark.parametrize("name", sorted(rw._LAZY))
-def test_every_lazy_name_is_in_the_module_that_it_is_loaded_from(name: str) -> None:
-    assert getattr(import_module(rw._LAZY[name]), name) is getattr(rw, name)
+@pytest.mark.parametrize("name", rw._NAMES)
+def test_every_name_is_in_the_module_that_it_is_loaded_from(name: str) -> None:
+    assert getattr(import_module(rw._NAMES[name]), name) is getattr(rw, name)
 
 
-def test_every_lazy_name_is_known_to_type_checkers() -> None:
-    text = Path(inspect.getfile(rw)).read_text(encoding="utf-8")
-    (block,) = [one for one in ast.parse(text).body if isinstance(one, ast.If)]
-    imported = [
-        alias.asname or alias.name for one in block.body if isinstance(one, ast.ImportFrom) for alias in one.names
-    ]
-    assert set(imported) == {*rw._LAZY, *rw._MODULES}
+def test_the_names_are_those_that_type_checkers_know() -> None:
+    stub = Path(inspect.getfile(rw)).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = [one for one in ast.parse(stub).body if isinstance(one, ast.ImportFrom)]
+    known = {alias.asname: (one.module, alias.name) for one in imports for alias in one.names}
+    assert known == {name: (module, name) for name, module in rw._NAMES.items()}
 
 
-@pytest.mark.parametrize("name", sorted({*rw.__all__, *rw._LAZY}))
+@pytest.mark.parametrize("name", rw._NAMES)
 def test_a_public_class_is_found_in_the_package_so_that_its_pickles_survive_a_move(name: str) -> None:
     public = getattr(rw, name)
     if inspect.isclass(public):
@@ -57,7 +56,7 @@ def test_the_doctests_of_a_public_class_are_found_in_its_file() -> None:
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'roofwidget' has no attribute 'rooflin'"):
-        rw.rooflin  # noqa: B018 - asking is the test
+        rw.rooflin  # type: ignore[attr-defined]  # noqa: B018 - asking is the test
 
 
 @pytest.mark.parametrize("name", HEAVY)
@@ -90,6 +89,17 @@ def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) 
     then = f"{asked}; print(repr(rw.roofline(['v5p'])))"
     shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, encoding="utf-8").stdout
     assert shown == "RooflineWidget(TPU v5p; 0 kernels)\n"
+
+
+def test_no_file_or_folder_takes_the_place_of_a_public_name_of_the_same_name() -> None:
+    asked = (
+        "import pkgutil, types, importlib, roofwidget as rw\n"
+        "names = [one.name for one in pkgutil.iter_modules(rw.__path__)]\n"
+        "for name in names: importlib.import_module(f'roofwidget.{name}')\n"
+        "print([name for name in rw.__all__ if isinstance(getattr(rw, name), types.ModuleType)], 'chips' in names)"
+    )
+    shown = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, encoding="utf-8").stdout
+    assert shown == "['companions', 'network', 'workloads'] True\n"
 
 
 def test_the_module_of_the_arithmetic_can_still_be_imported() -> None:

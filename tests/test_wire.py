@@ -234,9 +234,9 @@ def test_a_name_is_as_long_as_its_longest_row() -> None:
 
 def test_an_earlier_run_is_sent_with_its_matches_and_verdicts(step: Kernels) -> None:
     model = RooflineModel([SMALL], step)
-    assert baseline_to_wire(model.baseline, model) is None
+    assert baseline_to_wire(model.baseline, model.kernels) is None
     model.baseline = Kernels(["copy.1", "gone", "matmul"], [1] * 3, [1] * 3, time=[5, 1, 7])
-    sent = baseline_to_wire(model.baseline, model)
+    sent = baseline_to_wire(model.baseline, model.kernels)
     assert sent is not None
     assert words(sent["kernels"]["name"], 3) == ["copy.1", "gone", "matmul"]
     assert np.frombuffer(sent["match"], "<i4").tolist() == [1, -1, 0]
@@ -248,7 +248,7 @@ def test_an_earlier_run_is_sent_with_the_rows_whose_launches_are_compared() -> N
     now = Kernels(["gemm", "norm"], [50e9, 1], [50e6, 1], time=[5, 1], count=[50, 1])
     model = RooflineModel([SMALL], now)
     model.baseline = Kernels(["norm", "gemm"], [1, 100e9], [1, 100e6], time=[1, 10], count=[1, 100])
-    sent = baseline_to_wire(model.baseline, model)
+    sent = baseline_to_wire(model.baseline, model.kernels)
     assert sent is not None
     assert np.frombuffer(sent["per_launch"], "<i4").tolist() == [0, 1]
 

@@ -18,7 +18,7 @@
   function boxOf(chart) {
     const units = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
     const [origin, ticks] = [chart.getBoundingClientRect(), { x: [], y: [] }];
-    for (const text of chart.querySelectorAll(".roofwidget-axes > text")) {
+    for (const text of chart.querySelectorAll(".rw-axes > text")) {
       const [, digits, unit] = /^([0-9.e-]+)([kMGTPE]?)$/.exec(text.textContent.trim()) ?? [];
       if (digits === undefined) continue;
       const power = Math.log10(Number(digits) * units[unit]);
@@ -79,7 +79,7 @@
   const flat = (line) => {
     let [x, y, from, origin] = [0, 0, 0, start];
     let target;
-    const perPower = () => boxOfOurs($(".roofwidget-chart"))[3] / Math.log10(region[3] / region[2]);
+    const perPower = () => boxOfOurs($(".rw-chart"))[3] / Math.log10(region[3] / region[2]);
     const send = (type) => {
       const place = { clientX: x, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
       // Pointer capture works only with the pointer id of the mouse.
@@ -94,7 +94,7 @@
         [x, y] = [box.left + 0.7 * box.width, box.top + box.height / 2];
         from = y;
         send("pointerdown");
-        target = $(".roofwidget-chart");
+        target = $(".rw-chart");
       },
       /** Moves the pointer up from the start of the drag by the distance from the value at its start. */
       set: (value) => {
@@ -111,11 +111,11 @@
     const send = (type, across = 0) => {
       const place = { clientX: x + across, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
       const mouse = { pointerId: 1, isPrimary: true, pointerType: "mouse" };
-      $(".roofwidget-chart").dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
+      $(".rw-chart").dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
     };
     return {
       take: () => {
-        const { left, top } = $(".roofwidget-chart").getBoundingClientRect();
+        const { left, top } = $(".rw-chart").getBoundingClientRect();
         const [across, down] = placed();
         [x, y] = [left + across, top + down];
         send("pointerdown");
@@ -127,7 +127,7 @@
   };
   /** The place of the first tracer, px: at its intensity, in the lowest row. */
   function tracerPlace() {
-    const [left, top, width, height] = boxOfOurs($(".roofwidget-chart"));
+    const [left, top, width, height] = boxOfOurs($(".rw-chart"));
     const share = (value, [from, to]) => Math.log10(value / from) / Math.log10(to / from);
     return [
       left + width * share(tracer[0], region.slice(0, 2)),
@@ -136,18 +136,18 @@
   }
   const hooks = {
     roofwidget: () => {
-      const root = () => $(".roofwidget-chart");
+      const root = () => $(".rw-chart");
       return {
-        ...range(() => $(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']")),
+        ...range(() => $(".rw-rate[data-quantity='peak_flops'] input[type='range']")),
         root,
-        roof: () => $(".roofwidget-roof[data-chip='moving']")?.getAttribute("d") ?? "",
+        roof: () => $(".rw-roof[data-chip='moving']")?.getAttribute("d") ?? "",
         tracers: () => pixels($("canvas", root()), boxOfOurs(root())),
         flat: flat(() => $("[data-part='peak']", root())),
         kernel: point(tracerPlace),
-        value: () => Number($(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']").value),
+        value: () => Number($(".rw-rate[data-quantity='peak_flops'] input[type='range']").value),
         /** Presses an arrow key on the slider: 0.01 decades. */
         key: (isUp) => {
-          const slider = $(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']");
+          const slider = $(".rw-rate[data-quantity='peak_flops'] input[type='range']");
           const key = isUp ? "ArrowRight" : "ArrowLeft";
           slider.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
         },

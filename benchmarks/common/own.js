@@ -9,7 +9,7 @@
     });
   const frame = () => new Promise(requestAnimationFrame);
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-  const charts = () => [...document.querySelectorAll(".roofwidget-chart")];
+  const charts = () => [...document.querySelectorAll(".rw-chart")];
   const wordsOf = (chart) => {
     const canvas = chart.querySelector("canvas");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -28,7 +28,7 @@
     charts()[0].dispatchEvent(new Kind(type, { pointerId: 1, isPrimary: true, pointerType: "mouse", ...place }));
   };
   const search = (text) => {
-    const box = document.querySelector(".roofwidget-filters input[type='search']");
+    const box = document.querySelector(".rw-filters input[type='search']");
     box.value = text;
     box.dispatchEvent(new InputEvent("input", { bubbles: true }));
   };
@@ -110,7 +110,7 @@
     /** Compares the first view with the last, fresh one: differing pixels of points, and whether roofs differ. */
     compare() {
       const [first, last] = [charts()[0], charts().at(-1)];
-      const roofs = (chart) => chart.querySelector(".roofwidget-roofs").outerHTML;
+      const roofs = (chart) => chart.querySelector(".rw-roofs").outerHTML;
       if (first === last) throw new Error("there is one view only");
       return { pixels: differing(wordsOf(first), wordsOf(last)), roofs: roofs(first) !== roofs(last) };
     },

@@ -148,7 +148,7 @@ def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
     book.start(3)
     time.sleep(0.3)
     states = float(book.page.evaluate("seconds => probe.drag(seconds)", DRAG_S)["states"])
-    box = book.page.locator(".roofwidget-rate[data-quantity='peak_flops'] input[type='text']")
+    box = book.page.locator(".rw-rate[data-quantity='peak_flops'] input[type='text']")
     shown = box.input_value()
     book.wait(3)
     time.sleep(1)

@@ -32,6 +32,7 @@ import { createStore, pacedStore, type Store } from "./state/store.ts";
 import { isEqual } from "./state/sync.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
 import { lookUp, TEXT_INPUTS, undoByKey, used, WIDGET_KEYS } from "./ui/keys.ts";
+import { useUid } from "./ui/uid.ts";
 import { numerals, strings } from "./words/words.ts";
 
 /** The height of the sliders and the status row under the chart, px. */
@@ -196,6 +197,8 @@ function View({ store, box, theme, tools }: ViewProps) {
   const isBlank = useComputed(() => isEmpty(store));
   const opened = useComputed(() => openTab(store));
   const panels = useMemo(() => pacedStore(store), [store]);
+  const headline = useUid();
+  const isJudged = useComputed(() => panels.rows.headline.value !== undefined);
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
   const isSeen = useSignal(false);
   const hasRoom = width >= MIN_CHART_PX;
@@ -223,37 +226,39 @@ function View({ store, box, theme, tools }: ViewProps) {
     />
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
-  const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` roofwidget-${name}`] : []));
+  const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` rw-${name}`] : []));
   const focus = roofColours(store, theme.value).get(store.rates.focusChip.value);
+  const hasVerdict = has("sentence") && !isTold;
+  // The answer is the name of the widget, so screen readers say it before the toolbar.
+  const name = hasVerdict && isJudged.value ? ({ role: "group", "aria-labelledby": headline } as const) : {};
   const isBarred = !isTold && !(isLarge && visible < MIN_TIME_BAR_ROOM_PX);
   const isTitled = store.view.title.value !== "" && !(store.rows.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
       lang={numerals.language}
-      class={`roofwidget-frame${signs.join("")}`}
+      {...name}
+      class={`rw-frame${signs.join("")}`}
       style={{ zoom: `${scale}`, "--rw-focus": focus }}
     >
       <div ref={head}>
         <StoryPanel store={store} />
         {!isTold && toolbar}
         {!isLarge && <SourceLine store={store} />}
-        {isTitled && !(isTold && store.lesson.step.value > 0) && (
-          <h2 class="roofwidget-title">{store.view.title.value}</h2>
-        )}
+        {isTitled && !(isTold && store.lesson.step.value > 0) && <h2 class="rw-title">{store.view.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
-        {has("sentence") && !isTold && <VerdictHeading store={panels} brief={isLarge} />}
+        {hasVerdict && <VerdictHeading store={panels} id={headline} brief={isLarge} />}
         {isBarred && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
       ) : (
         <div
-          class="roofwidget-main"
+          class="rw-main"
           style={isBeside ? { gridTemplateColumns: `minmax(0, 1fr) ${layout.inspector?.width}px` } : undefined}
         >
-          <div class="roofwidget-plane">
-            <div class="roofwidget-drawn" data-rw="chart">
+          <div class="rw-plane">
+            <div class="rw-drawn" data-rw="chart">
               {store.view.plane.value === "time" ? (
                 <TimeChart {...chart} />
               ) : (

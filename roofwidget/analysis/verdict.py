@@ -212,7 +212,7 @@ def verdict_of(facts: Facts) -> Verdict:
         if rule.applies(facts):
             detail = rule.detail(facts)
             if facts.what_if and rule.is_of_roof and detail:
-                detail = f"With your what-if: {detail}"
+                detail = f"With your what-if: {detail[0].lower()}{detail[1:]}"
             return Verdict(rule.headline(facts), detail, rule.is_alert, rule.name)
     return Verdict()
 
@@ -337,9 +337,14 @@ def _name(kernels: Kernels, row: int) -> str:
 
 
 def _chip_name(chip: Chip) -> str:
-    """Return the name of a chip without its vendor and without a last part in brackets, as the page shows it."""
+    """Return the short name of a chip, as the page shows it.
+
+    It has no vendor, no last part in brackets, and no memory size such as "80GB" at its end that the id lacks.
+    """
     name = chip.name.removeprefix(f"{chip.vendor} ") if chip.vendor else chip.name
-    return re.sub(r"\s*\([^)]*\)$", "", name) or chip.name
+    bare = re.sub(r"\s*\([^)]*\)$", "", name) or chip.name
+    size = re.search(r" (\d+GB)$", bare)
+    return bare[: size.start()] if size and not chip.id.endswith(size[1].lower()) else bare
 
 
 def _device(chip: Chip | None) -> str:

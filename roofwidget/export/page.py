@@ -26,8 +26,10 @@ from roofwidget.support.text_tables import escaped, is_web_address
 
 # Without this word, a policy's hashes do not count for attributes.
 _FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
+# The colours are those of the widgets. A named colour such as Canvas has another shade of black in each browser.
 _STYLE: Final = """\
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: #ffffff; color: #1b1f24; }
+@media (prefers-color-scheme: dark) { :root { background: #111111; color: #e8eaed; } }
 body { max-width: 1400px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
 main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
 .spoken { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
@@ -97,7 +99,7 @@ def page(parts: Iterable[Part | str], title: str, day: date, *, is_headed: bool 
         If the widgets are in several languages: a page has one.
     """
     parts = list(parts)
-    body = "\n".join(_headed(part) if isinstance(part, Part) else _text(part) for part in parts)
+    body = "\n".join(_headed(part, title) if isinstance(part, Part) else _text(part) for part in parts)
     look = "" if is_headed else ' class="spoken"'
     heading = f"<h1{look}>{escaped(title)}</h1>"
     return document([part for part in parts if isinstance(part, Part)], f"{heading}\n{body}", title, day)
@@ -181,10 +183,10 @@ class _StyleAttributes(HTMLParser):
         self.values += [value for name, value in attrs if name == "style" and value]
 
 
-def _headed(part: Part) -> str:
-    """Return a widget below a heading for screen readers: the headings of its panels are those of a third level."""
-    names = ", ".join(str(chip["name"]) for chip in part.chips)
-    return f'<h2 class="spoken">{escaped(names or "Roofline")}</h2>\n{part.html}'
+def _headed(part: Part, title: str) -> str:
+    """Return a widget below a heading for screen readers, unless the heading of the page already says the same."""
+    names = ", ".join(str(chip["name"]) for chip in part.chips) or "Roofline"
+    return part.html if names == title else f'<h2 class="spoken">{escaped(names)}</h2>\n{part.html}'
 
 
 def policy_hash(text: str) -> str:

@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
@@ -19,7 +19,9 @@ from roofwidget.measure.frameworks import counter, required
 from roofwidget.measure.profile import Profile, as_chip, own_operations, peaks_for
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.text_tables import aligned, and_more, counted, first_few
-from roofwidget.widget import RooflineWidget
+
+if TYPE_CHECKING:
+    from roofwidget.widget import RooflineWidget
 
 _BOUNDS: Final[dict[str, Literal["memory", "compute"]]] = {"memory": "memory", "compute": "compute"}
 _HEADER: Final = ("name", "type", "FLOPs", "bytes", "AI", "GFLOPs/s", "bound", "util%")
@@ -201,7 +203,7 @@ class RooflineAnalyzer:
         """
         profile = self._profiled()
         text = f"{profile.name} on {profile.device}" if title is None else title
-        return RooflineWidget([as_chip(self.peaks)], self._table, title=text, **traits)
+        return self._table.roofline(chips=[as_chip(self.peaks)], title=text, **traits)
 
     def __repr__(self) -> str:
         name = type(_plain(self._model)).__name__

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar, final
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.measure.record import Recording, active_recording, stated
+from roofwidget.measure.recording import Recording, active_recording, stated
 from roofwidget.measure.tally import Tally
 from roofwidget.support.arguments import shown_value, text_argument
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from statistics import median
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from roofwidget.measure.peaks import measure_peaks
 from roofwidget.support.arguments import shown_value, text_argument
 from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.support.text_tables import counted, first_few
-from roofwidget.widget import RooflineWidget
+
+if TYPE_CHECKING:
+    from roofwidget.widget import RooflineWidget
 
 _GROUPINGS: Final = ("op", "module", "fusion")
 _TIMINGS: Final = ("op", "call")
@@ -219,7 +221,7 @@ class Profile:
 
     def roofline(self, peaks: Any = None, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` with the rows on a chip; `peaks` is as in `bound`."""
-        return RooflineWidget([self._chip(peaks)], self.kernels, **traits)
+        return self.kernels.roofline(chips=[self._chip(peaks)], **traits)
 
     @keywords("Profile.summary", {"chip": _SUMMARY})
     def summary(self, peaks: Any = None, top: int = 10, *, memory: str = "main") -> None:

@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from roofwidget.support.did_you_mean import listed, unknown_keyword
 from roofwidget.support.progress import Progress, advancing
 from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
 from roofwidget.units import format_intensity, format_percent, format_quantity
-from roofwidget.widget import RooflineWidget
+
+if TYPE_CHECKING:
+    from roofwidget.widget import RooflineWidget
 
 _HEADER: Final = ("FLOPs", "bytes", "AI", "time", "bound by", "% of roof")
 _NUMBERS: Final = (1, 2, 3, 4, 6)
@@ -86,7 +88,7 @@ class Sweep:
             Any trait of `RooflineModel`.
         """
         shown = self.calls if whole else self.kernels
-        return RooflineWidget([as_chip(self.peaks if peaks is None else peaks)], shown, **traits)
+        return shown.roofline(chips=[as_chip(self.peaks if peaks is None else peaks)], **traits)
 
     def to_dataframe(self, peaks: Any = None) -> Any:
         """Return a pandas DataFrame with a row per value, in FLOPs, bytes and seconds.

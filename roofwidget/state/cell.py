@@ -33,6 +33,8 @@ class Hold:
         """Values that do not fit yet."""
         self.names: set[str] = set()
         """What has changed."""
+        self.unsent: set[str] = set()
+        """What pages are not told of, because they get an answer."""
         self.foreign: list[Any] = []
         """Changes of traits that are not in the state."""
 

@@ -83,6 +83,8 @@ class Field(Generic[V]):
         The inverse, where `form` does not take what pages send.
     shows
         The name of what the trait shows, if it is not what is stored.
+    named
+        Returns the value by which `fit` gives the stored one for any other values, if that is another.
     is_same
         Whether a new value is the same as the old one, which is kept then.
     is_read_only
@@ -115,6 +117,7 @@ class Field(Generic[V]):
         wire_of: Callable[[State], Any] | None = None,
         from_wire: Callable[[Any], Any] | None = None,
         shows: str = "",
+        named: Callable[[State], V] | None = None,
         is_same: Callable[[Any, Any], bool] = operator.eq,
         is_read_only: bool = False,
         in_session: bool | None = None,
@@ -124,7 +127,7 @@ class Field(Generic[V]):
         self.owner = owner
         self.form = form
         self.default = default
-        self.help = f"{help} {OWNER_IN_HELP[owner]}" if owner else help
+        self.help = help
         self.fit = fit
         self.follow = follow
         self.also = also
@@ -136,6 +139,7 @@ class Field(Generic[V]):
         self.wire_of = wire_of
         self.from_wire = from_wire
         self.shows = shows
+        self.named = named
         self.is_same = is_same
         self.is_read_only = is_read_only
         self.undo = undo

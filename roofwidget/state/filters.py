@@ -78,16 +78,23 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
     raise Refused(f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}")
 
 
+def named_key(key: str, extra: Collection[str]) -> str:
+    """Return the key by which `column_key` accepts a column for any kernels: "extra:site" if they have no "site"."""
+    return key if _is_own(key) or key in extra or key.startswith("extra:") else f"extra:{key}"
+
+
 def colour_column(key: str, extra: Collection[str]) -> str:
     """Return the key of the column that gives points their colours, after a check.
 
     Raises
     ------
     Refused
-        If the key is not in `COLOUR_COLUMNS` or in `extra`, the extra columns of the kernels.
+        If the key is neither in `COLOUR_COLUMNS` nor in `extra`, the extra columns of the kernels, nor "extra:…".
     """
     if key in COLOUR_COLUMNS or key in extra:
         return key
+    if key.startswith("extra:") and key != "extra:":
+        return key.removeprefix("extra:")
     options = [*COLOUR_COLUMNS, *extra]
     raise Refused(f"colour_by: there is no column '{key[:60]}'; nearest: {listed(nearest(key, options) or options)}")
 

@@ -268,8 +268,6 @@ class Rates:
         distinct_chips,
         (),
         help="The chips that can be shown.",
-        follow=_after_chips,
-        also=("added_chips",),
         wire_of=_chips_to_wire,
         in_session=False,
         page_type="readonly Chip[]",
@@ -280,6 +278,7 @@ class Rates:
         (),
         help="Ids of further chips of the catalogue, which a person has added to `chips`.",
         follow=_after_chips,
+        also=("chips",),
         undo="alone",
     )
     shown = Field(

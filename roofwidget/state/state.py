@@ -18,8 +18,19 @@ from roofwidget.state.view import View
 from roofwidget.state.workload import Workload
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.workloads import Graph
+from roofwidget.workloads.partition import Partition
 
-_SLICES: Final = (Lesson, Workload, Rates, Rows, View)
+
+class Memory:
+    """What rules remember. No trait shows it."""
+
+    left = Field[Mapping[str, tuple[Graph, Partition]]](None, MappingProxyType, MappingProxyType({}))
+    """The graph and the last partition of each phase that was left."""
+    former_columns = Field[frozenset[str]](None, frozenset, frozenset())
+    """The columns of a file's own that the kernels before the present ones had."""
+
+
+_SLICES: Final = (Lesson, Workload, Rates, Rows, View, Memory)
 # Named values are set in this order, and what follows from each is set before the next. So a named value replaces what
 # follows from those above it.
 FIELDS: Final[Mapping[str, Field[Any]]] = MappingProxyType(
@@ -32,13 +43,14 @@ _ORDER: Final = tuple(FIELDS.items())
 _PLACES: Final = {name: place for place, name in enumerate(FIELDS)}
 _FOLLOWING: Final = [place for place, (_, field) in enumerate(_ORDER) if field.follow is not None]
 _TRIGGERS: Final = {name: (field.of or name, *field.also) for name, field in FIELDS.items()}
+_NAMED: Final = {name: field.named for name, field in FIELDS.items() if field.named is not None}
 _STORED: Final = tuple(name for name, field in FIELDS.items() if not field.of)
 
 
 _OF_KERNELS: Final = ("kernels", "partition", "dims")
 
 
-class State(Lesson, Workload, Rates, Rows, View):
+class State(Lesson, Workload, Rates, Rows, View, Memory):
     """All that a chart shows. Only `change` makes one."""
 
     __slots__ = ("known",)
@@ -86,7 +98,7 @@ class _Draft(State):
 
 def stored(state: State) -> dict[str, Any]:
     """Return the values from which all others follow. `change` of any state to these values is this state."""
-    return dict(vars(state))
+    return {**vars(state), **{name: named(state) for name, named in _NAMED.items()}}
 
 
 def _made(kind: type[State], values: Mapping[str, Any], known: dict[str, Any] | None = None) -> State:
@@ -222,10 +234,17 @@ def _differs(one: State, other: State, name: str) -> bool:
     return a is not b and a != b
 
 
+def session_value(state: State, name: str) -> Any:
+    """Return the value of a trait as a session has it: as pages get it, and fit for any other kernels."""
+    field = TRAITS[name]
+    return wire_value(state, name) if field.named is None else _on_wire(field, field.named(state))
+
+
 def wire_value(state: State, name: str) -> Any:
     """Return the value of a trait as pages get it."""
     field = TRAITS[name]
-    if field.wire_of is not None:
-        return field.wire_of(state)
-    value = getattr(state, name)
+    return _on_wire(field, getattr(state, name)) if field.wire_of is None else field.wire_of(state)
+
+
+def _on_wire(field: Field[Any], value: Any) -> Any:
     return value if field.to_wire is None else field.to_wire(value)

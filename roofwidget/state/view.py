@@ -15,8 +15,8 @@ from roofwidget.state.filters import (
     check_bounds,
     colour_column,
     column_key,
-    has_column,
     known_bounds,
+    named_key,
     sort_key,
 )
 from roofwidget.state.forms import flag, language_of, names, one_of, optional, text, whole_of, zoom_limits
@@ -66,16 +66,16 @@ def _fit_columns(s: State, keys: tuple[str, ...] | None) -> tuple[str, ...] | No
     return None if keys is None else tuple(dict.fromkeys(column_key(key, extra, "columns") for key in keys))
 
 
-def _keep_known_columns(s: State, _old: State, _named: Mapping[str, Any]) -> None:
-    """Drop the columns of a file's own that other kernels do not have."""
-    extra = s.plotted.extra
-    if s.sort_by and not has_column(s.sort_by.removeprefix("-"), extra):
-        put(s, "sort_by", "")
-    if s.columns is not None:
-        kept = tuple(key for key in s.columns if has_column(key, extra))
-        put(s, "columns", kept or (None if s.columns else ()))
-    if s.colour_by not in COLOUR_COLUMNS and s.colour_by not in extra:
-        put(s, "colour_by", "category")
+def _named_sort(s: State) -> str:
+    return s.sort_by and "-" * s.sort_by.startswith("-") + named_key(s.sort_by.removeprefix("-"), s.plotted.extra)
+
+
+def _named_columns(s: State) -> tuple[str, ...] | None:
+    return None if s.columns is None else tuple(named_key(key, s.plotted.extra) for key in s.columns)
+
+
+def _named_colour(s: State) -> str:
+    return s.colour_by if s.colour_by in COLOUR_COLUMNS else named_key(s.colour_by, s.plotted.extra)
 
 
 def _unique(given: Any) -> tuple[str, ...]:
@@ -146,6 +146,7 @@ class View:
         "",
         help="The table's order: a column's key, with '-' in front for falling; '' for '-headroom'.",
         fit=lambda s, given: sort_key(given, s.plotted.extra),
+        named=_named_sort,
         to_wire=wire.text_to_wire,
     )
     columns = Field(
@@ -153,6 +154,7 @@ class View:
         optional(names),
         help="The table's columns by key; None for the usual ones.",
         fit=_fit_columns,
+        named=_named_columns,
         to_wire=wire.texts_to_wire,
     )
     colour_by = Field(
@@ -161,10 +163,9 @@ class View:
         "category",
         help="The column that gives the points of measured kernels their colours: 'category', 'precision', 'time', "
         "'self_time', 'count', 'flops' or a column of the kernels' `extra`. Each text has a colour; numbers have a "
-        "scale. Other kernels without such a column have 'category' again.",
+        "scale. 'category' counts if the kernels have no such column.",
         fit=lambda s, given: colour_column(given, s.plotted.extra),
-        follow=_keep_known_columns,
-        also=("kernels", "graphs", "phase", "partition"),
+        named=_named_colour,
         to_wire=wire.text_to_wire,
     )
     title = Field("python", text, "", help="The text above the chart.", to_wire=wire.text_to_wire)

@@ -280,8 +280,6 @@ class Workload:
         to_wire=wire.text_to_wire,
         undo="with graph",
     )
-    left = Field(None, MappingProxyType, MappingProxyType({}))
-    """The graph and the last partition of each phase that was left."""
     dims = Field(
         "shared",
         sizes_by_name,
@@ -334,8 +332,6 @@ class Workload:
         in_session=False,
         page_type="Kernels",
     )
-    former_columns = Field(None, frozenset, frozenset())
-    """The columns of a file's own that the kernels before the present ones had."""
     baseline = Field(
         "python",
         optional(as_kernels),

@@ -265,5 +265,5 @@ def test_moves_travel_with_rows_as_text() -> None:
     model = _model(moves={1: {"time": 2}, 0: {"bytes": 0.5}})
     assert by_row_to_wire(model.moves) == {"0": {"bytes": 0.5}, "1": {"time": 2.0}}
     assert by_row_from_wire({"0": {"bytes": 0.5}}) == {0: {"bytes": 0.5}}
-    told = rw.RooflineModel.moves.metadata
+    told = rw.RooflineModel.class_traits()["moves"].metadata
     assert (told["sync"], told["echo_update"]) == (True, False)

@@ -78,10 +78,20 @@ def test_the_model_judges_the_roof_that_is_drawn_and_names_its_what_if() -> None
     # The copy needs 0.5 s.
     found = model.verdict()
     assert found.headline == "Up to 4.5 s of 6 s could be saved: kernels run at 25 % of their roofs."
-    assert found.detail == "With your what-if: Most could be saved in copy (78 %) and matmul (22 %)."
+    assert found.detail == "With your what-if: most could be saved in copy (78 %) and matmul (22 %)."
     model.reset()
     model.search = "copy"
     assert model.verdict().headline.startswith("Up to 4 s of 6 s"), "whichever filters are set"
+
+
+@pytest.mark.parametrize(
+    ("chip", "name"), [("h100-sxm", "H100 SXM5"), ("h100-nvl", "H100 NVL"), ("a100-sxm-80gb", "A100 SXM4 80GB")]
+)
+def test_the_name_of_a_chip_has_the_size_of_its_memory_only_if_its_id_has_it(chip: str, name: str) -> None:
+    bandwidth = rw.chip(chip).memories["HBM"].bandwidth
+    assert bandwidth is not None
+    model = rw.RooflineModel([chip], [("copy", 0, 1e12, 1e12 / bandwidth)])
+    assert model.verdict().headline == f"copy runs at 100 % of its roof: little is left to save on {name}."
 
 
 def test_kernels_that_ran_on_another_chip_are_judged_by_it() -> None:

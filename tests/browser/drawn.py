@@ -26,7 +26,7 @@ TICKS = """(chart) => {
   };
   const origin = chart.getBoundingClientRect();
   const ticks = { x: [], y: [] };
-  for (const text of chart.querySelectorAll('.roofwidget-axes > text')) {
+  for (const text of chart.querySelectorAll('.rw-axes > text')) {
     const number = value(text.textContent.trim());
     if (number === undefined) continue;
     const box = text.getBoundingClientRect();
@@ -44,17 +44,17 @@ class Drawn:
         self.book = book
         self.page = book.page
         self.root = book.page.locator(".roofwidget").nth(view)
-        self.chart = self.root.locator(".roofwidget-chart")
+        self.chart = self.root.locator(".rw-chart")
         # A widget without chips and kernels has an invitation in place of the chart.
-        self.root.locator(".roofwidget-chart, .roofwidget-empty").first.wait_for()
+        self.root.locator(".rw-chart, .rw-empty").first.wait_for()
 
     def roof(self, chip: str) -> str:
         """Return the path of a chip's roof as it is drawn."""
-        return self.root.locator(f".roofwidget-roof[data-chip='{chip}']").get_attribute("d") or ""
+        return self.root.locator(f".rw-roof[data-chip='{chip}']").get_attribute("d") or ""
 
     def has_roof(self, chip: str) -> bool:
         """Tell whether a chip's roof is drawn."""
-        return self.root.locator(f".roofwidget-roof[data-chip='{chip}']").count() > 0
+        return self.root.locator(f".rw-roof[data-chip='{chip}']").count() > 0
 
     def label(self, key: str) -> str:
         """Return what a label of the chart says."""
@@ -79,7 +79,7 @@ class Drawn:
 
     def sentence(self) -> str:
         """Return the sentence of the status row, which is the title of its formula."""
-        formula = self.root.locator(".roofwidget-formula")
+        formula = self.root.locator(".rw-formula")
         return (formula.get_attribute("title") or formula.text_content() or "").replace("\xa0", " ")
 
     def tooltip(self) -> str:

@@ -81,3 +81,11 @@ def layers(halved: int = 0) -> rw.Kernels:
         time = least * (1.1 + ((3 * at) % 13) / 4) * (0.5 if halved and at % halved == 0 else 1)
         rows.append(rw.Kernel(f"layer{at // 16}/{name}.{at % 16}", flops, moved, time=time, category=category))
     return rw.Kernels.from_records(rows).replace(chip=rw.chip("h100-sxm"), source=f"{'b' if halved else 'a'}.csv")
+
+
+def chain() -> rw.Graph:
+    """Return four operations on 2^28 numbers, one after the other."""
+    graph = rw.Graph("chain")
+    x = graph.input("x", (65536, 4096), "bf16")
+    graph.output(graph.scale(graph.dropout(graph.gelu(graph.layernorm(x)))))
+    return graph

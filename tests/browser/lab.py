@@ -367,7 +367,7 @@ class Notebook:
         shows this error for good: https://github.com/jupyter-widgets/ipywidgets, WidgetManager.restoreWidgets.
         """
         lost = self.page.get_by_text("Error displaying widget: model not found")
-        expect(self.page.locator(".roofwidget-chart").or_(lost).first).to_be_visible()
+        expect(self.page.locator(".rw-chart").or_(lost).first).to_be_visible()
         if lost.count() == 0:
             return False
         self.console_errors.clear()

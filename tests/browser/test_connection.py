@@ -58,14 +58,14 @@ COUNT_SENT = """() => {
 SENT = "() => window.sentToModels"
 # Which drawn parts of the widget lie over the note, of those that are not around it.
 OVERLAPS = """(root) => {
-  const note = root.querySelector('.roofwidget-connection');
+  const note = root.querySelector('.rw-connection');
   const mine = note.getBoundingClientRect();
   const frame = root.getBoundingClientRect();
   const found = [...root.querySelectorAll('*')].filter((part) => {
     if (part === note || part.contains(note) || note.contains(part)) return false;
     const box = part.getBoundingClientRect();
     return box.width > 0 && box.height > 0 && getComputedStyle(part).visibility !== 'hidden' &&
-      !part.closest('.roofwidget-spoken') &&
+      !part.closest('.rw-spoken') &&
       box.left < mine.right && box.right > mine.left && box.top < mine.bottom - 0.5 && box.bottom > mine.top + 0.5;
   });
   const isInside = mine.left >= frame.left && mine.right <= frame.right + 0.5 && mine.height > 0;
@@ -75,7 +75,7 @@ OVERLAPS = """(root) => {
 
 def note(book: Notebook) -> Any:
     """Return the note on the connection, a polite live region."""
-    return book.page.locator(".roofwidget-connection[role=status]")
+    return book.page.locator(".rw-connection[role=status]")
 
 
 def moved(drawn: Drawn) -> str:
@@ -107,7 +107,7 @@ def fresh_after_running_again(book: Notebook) -> None:
     drawn.box("bandwidth").press("Enter")
     drawn.eventually(lambda: book.python("w.bandwidth") == 3e12)
     book.python("setattr(w, 'title', 'From Python')")
-    expect(drawn.root.locator(".roofwidget-title")).to_have_text("From Python")
+    expect(drawn.root.locator(".rw-title")).to_have_text("From Python")
 
 
 @contextlib.contextmanager
@@ -134,7 +134,7 @@ def test_a_busy_kernel_is_told_of_and_gets_the_changes_when_it_is_free(notebook:
     expect(note(book)).to_have_text("")
     assert drawn.box("bandwidth").input_value() == last
     book.python("setattr(w, 'title', f'{w.bandwidth:.4g}')")
-    expect(drawn.root.locator(".roofwidget-title")).to_have_text(f"{float(last.split()[0]) * 1e12:.4g}")
+    expect(drawn.root.locator(".rw-title")).to_have_text(f"{float(last.split()[0]) * 1e12:.4g}")
 
 
 def test_a_kernel_that_is_busy_from_the_cell_of_the_widget_is_told_of_too(notebook: OpenNotebook) -> None:

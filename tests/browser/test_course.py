@@ -46,7 +46,7 @@ def test_a_lesson_is_worked_through_from_the_contents_to_the_file_of_answers(
     page.get_by_role("link", name="A lesson").click()
     expect(page.get_by_text(PRINTED.splitlines()[1])).to_be_visible()
     expect(page.get_by_role("link", name="the rules")).to_have_count(0)
-    story = page.locator(".roofwidget-story")
+    story = page.locator(".rw-story")
     for step in ("Step 2 of 3", "Step 3 of 3"):
         story.get_by_role("button", name="Next").click()
         expect(story.get_by_text(step)).to_be_visible()

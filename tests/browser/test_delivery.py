@@ -128,7 +128,7 @@ def test_a_page_has_the_code_before_the_first_widget_is_made(notebook: OpenNoteb
     book.run(0)
     book.page.wait_for_function("() => globalThis[Symbol.for('roofwidget')]?.size === 1")
     book.run(1)
-    book.page.locator(".roofwidget-chart").wait_for()
+    book.page.locator(".rw-chart").wait_for()
     assert book.page.evaluate(BUNDLES) == 1
 
 
@@ -161,7 +161,7 @@ def test_the_style_is_in_place_before_any_view_is(notebook: OpenNotebook) -> Non
     book.run(1)
     first, second = Drawn(book, 0), Drawn(book, 1)
     assert book.page.evaluate("() => window.dressed") == [1, 1]
-    assert first.root.locator(".roofwidget-main").evaluate("(main) => getComputedStyle(main).display") == "grid"
+    assert first.root.locator(".rw-main").evaluate("(main) => getComputedStyle(main).display") == "grid"
     first.drag("bandwidth", 0.2)
     second.eventually(lambda: second.roof("v7x-fp8") == first.roof("v7x-fp8"))
 

@@ -69,7 +69,7 @@ HTML: Final = (
     '<img name="body"><img name="querySelectorAll" id="querySelectorAll"><a id="step=3" name="step=3">x</a>',
     '<a href="AWAY/cover" style="position: fixed; inset: 0; z-index: 9999">cover</a>',
     '<a href="AWAY/cover" style="display: block; height: 9999px; margin: -5000px; padding: 5000px">cover</a>',
-    '<a href="AWAY/cover" class="roofwidget-frame">cover</a><div popover id="p">p</div><dialog open>d</dialog>',
+    '<a href="AWAY/cover" class="rw-frame">cover</a><div popover id="p">p</div><dialog open>d</dialog>',
     # A browser that reads these again, once sanitized, ends the elements around them.
     *(
         f'{outside * 9}<a href="AWAY/outside" style="{COVER}">cover</a>'
@@ -107,7 +107,7 @@ FOUND: Final = f"""() => {{
     elements: [...new Set(all.map((one) => one.localName))].filter((name) => {BANNED}.includes(name)),
     attributes: attributes.filter(([, name, value]) => /^on|^data-/.test(name)
       || ["action", "formaction", "name", "ping", "popover", "srcset", "target", "to", "xlink:href"].includes(name)
-      || /^(class|id)$/.test(name) && /^(roofwidget|step=)/.test(value)
+      || /^(class|id)$/.test(name) && /^(roofwidget|rw-|step=)/.test(value)
       || name === "style" && /url|image-set|fixed/i.test(value)
       || name === "src" && !value.startsWith("data:image/")),
     links: [...document.querySelectorAll("main a[href]")].filter((one) => !one.closest("[data-roofwidget]"))
@@ -232,7 +232,7 @@ def test_a_page_of_a_hostile_notebook_asks_nobody_and_stays_where_it_is(
     page = context.new_page()
     context.on("page", lambda other: opened.append(other.url))
     page.goto(address)
-    chart = page.locator(".roofwidget-chart")
+    chart = page.locator(".rw-chart")
     expect(chart).to_be_visible()
     assert page.evaluate(FOUND) == {"elements": [], "attributes": [], "links": 0, "inputs": 0, "around": 0}
     chart.scroll_into_view_if_needed()
@@ -268,7 +268,7 @@ def test_ordinary_outputs_stay_on_a_page(browser: Browser, tmp_path: Path) -> No
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text))
     page.goto(page_of(tmp_path, [cell("code", "print(1)", outputs=outputs), attached]).as_uri())
-    expect(page.locator(".roofwidget-chart")).to_be_visible()
+    expect(page.locator(".rw-chart")).to_be_visible()
     largest = page.locator("#T_one_row1_col0")
     assert largest.evaluate("(cell) => getComputedStyle(cell).backgroundImage").startswith("linear-gradient(")
     assert largest.evaluate("(cell) => getComputedStyle(cell).color") == "rgb(255, 0, 0)"

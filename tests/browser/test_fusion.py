@@ -90,17 +90,17 @@ def shown(notebook: OpenNotebook, cell: str) -> tuple[Notebook, Drawn]:
 
 
 def op(drawn: Drawn, name: str) -> Locator:
-    return drawn.root.locator(f".roofwidget-op[data-op='{name}']")
+    return drawn.root.locator(f".rw-op[data-op='{name}']")
 
 
 def click_edge(drawn: Drawn, start: str, end: str) -> None:
-    edge = drawn.root.locator(f".roofwidget-hit[data-from='{start}'][data-to='{end}']")
+    edge = drawn.root.locator(f".rw-hit[data-from='{start}'][data-to='{end}']")
     edge.scroll_into_view_if_needed()
     edge.dispatch_event("click")
 
 
 def said(drawn: Drawn) -> str:
-    return drawn.root.locator(".roofwidget-told").inner_text()
+    return drawn.root.locator(".rw-told").inner_text()
 
 
 def way(drawn: Drawn, name: str) -> None:
@@ -111,18 +111,18 @@ def way(drawn: Drawn, name: str) -> None:
 
 def best(drawn: Drawn) -> Locator:
     """Return the button that makes the best partition, or says that it is there."""
-    return drawn.root.locator(".roofwidget-best")
+    return drawn.root.locator(".rw-best")
 
 
 def figures(drawn: Drawn) -> str:
-    return drawn.root.locator(".roofwidget-figures").inner_text()
+    return drawn.root.locator(".rw-figures").inner_text()
 
 
 def more_figures(drawn: Drawn) -> Locator:
     """Open the figures behind the row of totals, and return them."""
-    opened = drawn.root.locator(".roofwidget-totals dl")
+    opened = drawn.root.locator(".rw-totals dl")
     if opened.count() == 0:
-        drawn.root.locator(".roofwidget-figures").click()
+        drawn.root.locator(".rw-figures").click()
     return opened
 
 
@@ -176,7 +176,7 @@ def test_an_op_that_is_dragged_out_of_its_kernel_leaves_it(notebook: OpenNoteboo
     book, drawn = shown(notebook, TAIL)
     click_edge(drawn, "layernorm", "gelu")
     drawn.eventually(lambda: len(book.python(GROUPS)) == 3)
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.scroll_into_view_if_needed()
     place = flow.bounding_box()
     assert place is not None
@@ -188,15 +188,15 @@ def test_what_is_scrolled_out_of_sight_takes_no_drop_and_one_op_alone_has_no_pan
     book = notebook([LONG, "chain(1)"], height=1400)
     book.run(0)
     drawn = Drawn(book)
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     op(drawn, "op0").scroll_into_view_if_needed()
     frame = flow.bounding_box()
     assert frame is not None
-    boxes = [one.bounding_box() for one in drawn.root.locator(".roofwidget-op").all()]
+    boxes = [one.bounding_box() for one in drawn.root.locator(".rw-op").all()]
     below = [box for box in boxes if box is not None and box["y"] > frame["y"] + frame["height"]]
     assert below, "an op that is drawn, and out of sight"
     carry(drawn, "op0", below[0]["x"] + below[0]["width"] / 2, below[0]["y"] + below[0]["height"] / 2)
-    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text("14 kernels")
+    expect(drawn.root.locator(".rw-figures")).to_contain_text("14 kernels")
     assert len(book.python(GROUPS)) == 14
 
     book.run(1)
@@ -215,7 +215,7 @@ def test_escape_lets_go_of_an_op_that_is_dragged(notebook: OpenNotebook) -> None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     carry(drawn, "dropout", x, y, drop=False)
     # It may go where it would be taken: to its neighbours, as the ones that it shares a tensor with.
-    partners = drawn.root.locator(".roofwidget-partner")
+    partners = drawn.root.locator(".rw-partner")
     assert sorted(partners.evaluate_all("(all) => all.map((one) => one.dataset.op)")) == ["add", "gelu"]
     drawn.page.keyboard.press("Escape")
     expect(partners).to_have_count(0)
@@ -229,12 +229,12 @@ def test_a_refused_merge_shakes_both_ops(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     box = op(drawn, "add").bounding_box()
     assert box is not None
-    expect(drawn.root.locator(".roofwidget-shake")).to_have_count(0)
+    expect(drawn.root.locator(".rw-shake")).to_have_count(0)
     carry(drawn, "gelu", box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    shaken = drawn.root.locator(".roofwidget-op:has(.roofwidget-shake)")
+    shaken = drawn.root.locator(".rw-op:has(.rw-shake)")
     expect(shaken).to_have_count(2)
     assert sorted(shaken.evaluate_all("(all) => all.map((one) => one.dataset.op)")) == ["add", "gelu"]
-    assert shaken.first.locator(".roofwidget-shake").evaluate("(one) => getComputedStyle(one).animationName") == (
+    assert shaken.first.locator(".rw-shake").evaluate("(one) => getComputedStyle(one).animationName") == (
         "roofwidget-shake"
     )
     assert said(drawn) == "gelu and add share no tensor"
@@ -285,7 +285,7 @@ def test_pairs_fit_on_the_focus_chip(notebook: OpenNotebook) -> None:
 def test_the_least_bytes_stand_beside_those_that_are_moved(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, TAIL)
     # Nine passes over 65536 x 4096 numbers of two bytes where two would do.
-    least = more_figures(drawn).locator(".roofwidget-row", has_text="Compulsory bytes")
+    least = more_figures(drawn).locator(".rw-row", has_text="Compulsory bytes")
     expect(least).to_have_text(re.compile("1.07 GB · now 4.5×$"))
     best(drawn).click()
     expect(least).to_have_text(re.compile("1.07 GB · now 1×$"))
@@ -296,7 +296,7 @@ def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook
     book.python("setattr(w, 'partition', [[0, 1, 2, 3]])")
     members = drawn.root.get_by_role("list", name="Kernels and their ops").get_by_role("listitem")
     expect(members).to_have_text(["layernorm + gelu + dropout + add"])
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.focus()
     for _ in range(3):
         flow.press("ArrowDown")
@@ -317,7 +317,7 @@ def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook
 
 def test_ops_are_merged_split_and_brought_back_by_keyboard(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.focus()
     flow.press("ArrowDown")
     flow.press("Enter")
@@ -333,7 +333,7 @@ def test_ops_are_merged_split_and_brought_back_by_keyboard(notebook: OpenNoteboo
 
 def test_a_merge_that_may_not_be_says_why_and_changes_nothing(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.focus()
     flow.press("ArrowDown")
     flow.press("m")
@@ -365,7 +365,7 @@ def test_a_partition_set_in_python_is_shown(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     drawn.eventually(lambda: "4 → 2" in figures(drawn))
-    assert drawn.root.locator(".roofwidget-seam").count() >= 2
+    assert drawn.root.locator(".rw-seam").count() >= 2
 
 
 def test_a_size_moves_the_points_without_the_kernel(notebook: OpenNotebook) -> None:
@@ -387,10 +387,8 @@ def test_a_size_moves_the_points_without_the_kernel(notebook: OpenNotebook) -> N
 
 def test_any_graph_behaves_as_the_examples_do(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, FAN_OUT)
-    expect(drawn.root.locator(".roofwidget-op")).to_have_count(12)
-    edges = drawn.root.locator(".roofwidget-hit").evaluate_all(
-        "(all) => all.map((one) => [one.dataset.from, one.dataset.to])"
-    )
+    expect(drawn.root.locator(".rw-op")).to_have_count(12)
+    edges = drawn.root.locator(".rw-hit").evaluate_all("(all) => all.map((one) => [one.dataset.from, one.dataset.to])")
     before = len(book.python(GROUPS))
     legal = book.python(f"[w.partition.why_not(*edge) is None for edge in {edges!r}]")
     start, end = edges[legal.index(True)]
@@ -421,13 +419,13 @@ def test_a_kernel_that_does_not_fit_is_outlined_in_dashes_and_said_to_be_counted
     notebook: OpenNotebook,
 ) -> None:
     book, drawn = shown(notebook, TWO_CHIPS)
-    note = drawn.root.locator(".roofwidget-told", has_text="the figures assume that they fit")
+    note = drawn.root.locator(".rw-told", has_text="the figures assume that they fit")
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     expect(note).to_have_text(re.compile("^the tiles of layernorm [+] gelu need 8.19 kB .* of Small holds 8 kB:"))
-    expect(drawn.root.locator(".roofwidget-crowded")).to_have_count(1)
+    expect(drawn.root.locator(".rw-crowded")).to_have_count(1)
     drawn.root.get_by_role("button", name="Large", exact=True).click()
     expect(note).to_have_count(0)
-    expect(drawn.root.locator(".roofwidget-crowded")).to_have_count(0)
+    expect(drawn.root.locator(".rw-crowded")).to_have_count(0)
 
 
 def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNotebook) -> None:
@@ -460,18 +458,18 @@ def test_another_phase_is_chosen_without_the_kernel_and_undone(notebook: OpenNot
     # Of 1024 x 1000 elements of 2 bytes six are moved, and four once two kernels are one: 12.3 MB and 8.19 MB.
     assert "8.19 MB" in figures(drawn)
     choose_phase(drawn, "decode")
-    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
+    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(2)
     drawn.eventually(lambda: "8 kB" in figures(drawn))
     assert "with 2 kernels" in (drawn.chart.get_attribute("aria-label") or "")
     drawn.tool("undo").click()
-    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
+    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(3)
     assert "8.19 MB" in figures(drawn)
     # The panel of another graph is another: what is pressed next is not the host's.
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.focus()
     for step, ops in (("Control+y", 2), ("Control+z", 3)):
         drawn.page.keyboard.press(step)
-        expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(ops)
+        expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(ops)
         expect(drawn.root.locator(":focus")).to_have_count(1)
     book.forgive_a_lost_kernel()
 
@@ -486,9 +484,9 @@ def test_python_hears_of_a_phase_and_changes_it_too(notebook: OpenNotebook) -> N
     drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1"]])
     drawn.tool("undo").click()
     drawn.eventually(lambda: book.python("w.phase") == "prefill" and book.python(GROUPS) == [["op0"], ["op1", "op2"]])
-    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
+    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(3)
     book.python("setattr(w, 'phase', 'decode')")
-    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
+    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(2)
     drawn.tool("undo").click()
     drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1", "op2"]])
 
@@ -527,11 +525,11 @@ def test_an_edge_under_the_pointer_says_what_a_click_does_and_the_chart_shows_it
     expect(preview).to_contain_text("0.5 FLOP/B, 1.68 TFLOP/s")
     expect(preview.locator("circle")).to_have_count(1)
     assert drawn.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    drawn.root.locator(".roofwidget-figures").hover()
+    drawn.root.locator(".rw-figures").hover()
     expect(preview).to_have_count(0)
     expect(pill(drawn)).to_have_count(0)
     edge(drawn, "op0", "op1").click()
-    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text("4 → 3 kernels")
+    expect(drawn.root.locator(".rw-figures")).to_contain_text("4 → 3 kernels")
     expect(pill(drawn)).to_have_text("Split: 962 µs → 1.28 ms")
     # Both parts would be at one place.
     expect(preview).to_contain_text("op0, op1")
@@ -558,12 +556,12 @@ def test_a_merge_that_cannot_be_says_why_at_its_edge(exported: OpenPage) -> None
     expect(pill(drawn)).to_have_text("Cannot merge: gelu + dropout must run after norm and before add")
     expect(drawn.root.locator("[data-rw='merge-preview']")).to_have_count(0)
     edge(drawn, "norm", "add").locator("rect").click()
-    expect(drawn.root.locator(".roofwidget-figures")).to_contain_text("4 kernels")
+    expect(drawn.root.locator(".rw-figures")).to_contain_text("4 kernels")
 
 
 def test_the_edges_below_an_op_are_reached_by_the_tab_key_and_merged_by_enter(exported: OpenPage) -> None:
     drawn = page(exported, chain(3))
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.focus()
     drawn.page.keyboard.press("ArrowDown")
     drawn.page.keyboard.press("ArrowDown")
@@ -591,7 +589,7 @@ def test_a_graph_of_many_ops_scrolls_and_folds_its_kernels(exported: OpenPage, w
     expect(best(drawn)).to_have_attribute("aria-disabled", "true")
     ops.click()
     expect(ops.nth(5)).to_be_visible()
-    drawn.root.locator(".roofwidget-fold-sign").click()
+    drawn.root.locator(".rw-fold-sign").click()
     expect(ops).to_have_count(1)
 
 
@@ -605,9 +603,9 @@ def test_a_wide_graph_has_an_overview_map_that_scrolls_it(exported: OpenPage) ->
         "(all) => all.map((one) => one.width.baseVal.value)"
     )
     assert min(widths) >= 120
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     before = flow.evaluate("(one) => one.scrollLeft")
-    overview = drawn.root.locator(".roofwidget-map")
+    overview = drawn.root.locator(".rw-map")
     place = overview.bounding_box()
     assert place is not None
     drawn.page.mouse.click(place["x"] + place["width"] - 4, place["y"] + place["height"] / 2)
@@ -618,5 +616,5 @@ def test_the_search_goes_on_while_another_tab_is_open(exported: OpenPage) -> Non
     drawn = page(exported, chain(4))
     drawn.open_tab("kernels")
     expect(drawn.root.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")
-    drawn.root.locator(".roofwidget-box").first.fill("500 TFLOP/s")
+    drawn.root.locator(".rw-box").first.fill("500 TFLOP/s")
     expect(drawn.root.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")

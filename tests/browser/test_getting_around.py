@@ -228,13 +228,13 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
     mouse.move(*drawn.place(10, 4e11), steps=3)
     drawn.eventually(lambda: zoom(drawn) is not None)
     book.python("setattr(w, 'view', 'time')")
-    expect(drawn.root.locator(".roofwidget-isochrone").first).to_be_visible()
+    expect(drawn.root.locator(".rw-isochrone").first).to_be_visible()
     mouse.up()
     becomes(drawn, None)
     # What arrives from Python within 200 ms is one entry.
     drawn.page.wait_for_timeout(250)
     book.python("setattr(w, 'zoom', (1e-3, 1, 1e-2, 10))")
-    expect(drawn.root.locator(".roofwidget-everything")).to_be_visible()
+    expect(drawn.root.locator(".rw-everything")).to_be_visible()
     drawn.chart.press("Control+z")
     becomes(drawn, None)
     assert book.python("w.view") == "time"
@@ -253,7 +253,7 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
 def in_a_narrow_widget(drawn: Drawn) -> None:
     # The button that shows everything stands in the plot: no other control moves.
     drawn.page.set_viewport_size({"width": 480, "height": 1400})
-    drawn.root.locator(".roofwidget-narrow").wait_for()
+    drawn.root.locator(".rw-narrow").wait_for()
     places = """(bar) => [...bar.querySelectorAll('button')].map((tool) => [
       tool.dataset.tool, tool.getBoundingClientRect().left,
     ])"""

@@ -41,7 +41,7 @@ def test_on_a_saved_page(exported: Callable[..., Exported], tmp_path: Path, tall
     opened = exported(path.read_text(encoding="utf-8"))
     tally("a saved page")(scripts=check_widgets(opened.page))
     assert opened.page.title() == first
-    legend = opened.drawn.root.locator(".roofwidget-legend")
+    legend = opened.drawn.root.locator(".rw-legend")
     assert legend.evaluate("(legend) => legend.scrollWidth <= legend.clientWidth")
 
 

@@ -62,7 +62,7 @@ def graph_lesson(**traits: Any) -> str:
 
 def part(drawn: Drawn, name: str) -> Locator:
     """Return the part of the roof that a pointer can press."""
-    return drawn.root.locator(f".roofwidget-handles [data-part='{name}']")
+    return drawn.root.locator(f".rw-handles [data-part='{name}']")
 
 
 def frames(drawn: Drawn) -> None:
@@ -127,7 +127,7 @@ def test_a_locked_rate_is_not_moved_by_pointer_touch_or_keys(exported: OpenPage,
 def test_a_roof_with_two_locked_rates_cannot_be_grabbed(exported: OpenPage) -> None:
     drawn = exported(lesson(locks=["bandwidth", "peak_flops"])).drawn
     before = drawn.roof("one")
-    expect(drawn.root.locator(".roofwidget-handles, .roofwidget-grips path")).to_have_count(0)
+    expect(drawn.root.locator(".rw-handles, [data-rw=grips] circle")).to_have_count(0)
     for place in (drawn.place(100, 1e14), drawn.place(1e3, 1e14), drawn.place(3, 3e12)):
         drag(drawn, place, (40, 40))
     assert drawn.roof("one") == before
@@ -147,7 +147,7 @@ def test_locked_chips_selects_view_and_kernels_stay_as_they_are(exported: OpenPa
         expect(button).to_have_attribute("title", LOCKED)
         button.click(force=True)
         button.press("Enter")
-    drawn.root.locator(".roofwidget-name", has_text="Two").click(force=True)
+    drawn.root.locator(".rw-name", has_text="Two").click(force=True)
     for name in ("chips", "precision", "memory"):
         opener = drawn.root.locator(f"[data-tool={name}]")
         expect(opener).to_have_attribute("aria-disabled", "true")
@@ -205,19 +205,19 @@ def test_locked_filters_and_sorting_stay_as_they_are(exported: OpenPage) -> None
 def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
     drawn = exported(graph_lesson(locks=["partition", "dims", "phase"])).drawn
     drawn.open_tab("workload")
-    workload = drawn.root.locator(".roofwidget-workload")
+    workload = drawn.root.locator(".rw-workload")
     expect(workload.get_by_role("slider")).to_be_disabled()
     expect(workload.get_by_role("textbox")).to_be_disabled()
     for select in workload.locator("select").all():
         expect(select).to_be_disabled()
     drawn.open_tab("fusion")
-    flow = drawn.root.locator(".roofwidget-flow")
+    flow = drawn.root.locator(".rw-flow")
     flow.scroll_into_view_if_needed()
-    names = drawn.root.locator(".roofwidget-members li")
+    names = drawn.root.locator(".rw-members li")
     before = names.all_text_contents()
     assert len(before) == 4
-    expect(drawn.root.locator(".roofwidget-best")).to_have_attribute("title", LOCKED)
-    drawn.root.locator(".roofwidget-best").click(force=True)
+    expect(drawn.root.locator(".rw-best")).to_have_attribute("title", LOCKED)
+    drawn.root.locator(".rw-best").click(force=True)
     drawn.root.get_by_role("button", name="Other ways").click()
     for preset in ("None: split all", "Pairs", "XLA-like"):
         button = drawn.root.get_by_role("menuitem", name=preset, exact=True)
@@ -231,7 +231,7 @@ def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
     expect(drawn.root.locator("[data-rw='edge-note']")).to_have_count(0)
     frames(drawn)
     assert names.all_text_contents() == before
-    expect(drawn.root.locator(".roofwidget-told")).to_have_text(LOCKED)
+    expect(drawn.root.locator(".rw-told")).to_have_text(LOCKED)
 
 
 def test_a_rate_stays_in_its_range_by_slider_box_keys_and_roof(exported: OpenPage) -> None:
@@ -280,11 +280,11 @@ def expect_thumb(slider: Locator, at: float) -> None:
 def test_hidden_panels_are_left_out(exported: OpenPage) -> None:
     selectors = {
         "chips": "[data-rw=add-chip]",
-        "hardware": ".roofwidget-rate, [data-rw='tab-chip']",
+        "hardware": ".rw-rate, [data-rw='tab-chip']",
         "projection": "[data-rw='tab-projection']",
         "filters": "[type=search]",
         "table": "[data-rw='tab-kernels']",
-        "sentence": ".roofwidget-formula, [data-rw='verdict']",
+        "sentence": ".rw-formula, [data-rw='verdict']",
         "tools": "[data-tool='save']",
     }
     whole = exported(lesson(MANY)).drawn
@@ -305,14 +305,14 @@ def test_hidden_panels_are_left_out(exported: OpenPage) -> None:
     assert room is not None
     assert wide["width"] > room["width"] - 10, "the chart has the room of the panels"
     graph = exported(graph_lesson(hidden_panels=["workload", "fusion"])).drawn
-    expect(graph.root.locator(".roofwidget-formula")).not_to_have_count(0)
+    expect(graph.root.locator(".rw-formula")).not_to_have_count(0)
     expect(graph.root.locator("[data-rw='tab-workload'], [data-rw='tab-fusion']")).to_have_count(0)
     expect(graph.root.locator("[data-rw='tab-chip'], [data-rw='tab-kernels']")).to_have_count(2)
 
 
 def test_the_words_of_a_lecturer_are_used_everywhere(exported: OpenPage) -> None:
     drawn = exported(lesson(terms={"intensity": "operational", "ridge": "knee"})).drawn
-    expect(drawn.root.locator(".roofwidget-ridge-number")).to_have_text("knee 100")
+    expect(drawn.root.locator(".rw-ridge-number")).to_have_text("knee 100")
     expect(drawn.root.locator("[data-rw='status']")).to_contain_text("knee 100 FLOP/B")
     expect(drawn.chart).to_contain_text("operational intensity, FLOP per byte")
     expect(drawn.chart).not_to_contain_text("arithmetic")
@@ -343,5 +343,5 @@ def test_axe_finds_nothing_where_everything_is_locked(notebook: OpenNotebook) ->
         expect(select).to_be_disabled()
     checked(profile.root)
     book.theme("dark")
-    expect(profile.root.locator(".roofwidget-dark")).to_be_visible()
+    expect(profile.root.locator(".rw-dark")).to_be_visible()
     contrasts(both)

@@ -45,7 +45,7 @@ def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, 
 
 
 def levels(drawn: Drawn) -> list[str]:
-    found: list[str] = drawn.root.locator(".roofwidget-levels [data-level]").evaluate_all(
+    found: list[str] = drawn.root.locator(".rw-levels [data-level]").evaluate_all(
         "(all) => all.map((one) => one.dataset.level)"
     )
     return found
@@ -54,7 +54,7 @@ def levels(drawn: Drawn) -> list[str]:
 def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
     assert levels(drawn) == ["L2"]
-    expect(drawn.root.locator(".roofwidget-ridge-number")).to_have_text("ridge 100")
+    expect(drawn.root.locator(".rw-ridge-number")).to_have_text("ridge 100")
     drawn.open_tab("chip")
     expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
     drawn.root.get_by_role("checkbox", name="show levels that bind no kernel").check()
@@ -98,7 +98,7 @@ def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(not
     # Far enough from the roof to be drawn at rest.
     cell = LEVELS.replace('memory="all"', 'memory="main"').replace("0.8 TB/s", "0.3 TB/s")
     book, drawn = shown(notebook, cell)
-    lines = drawn.root.locator(".roofwidget-subroof")
+    lines = drawn.root.locator(".rw-subroof")
     styles = lines.evaluate_all("(all) => all.map((one) => [one.dataset.roof, one.dataset.style])")
     assert sorted(styles) == [["ceiling measured HBM", "measured"], ["ceiling no FMA", "ceiling"]]
     dashes = lines.evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
@@ -117,7 +117,7 @@ def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> 
     box.fill("20, 40, 60 %")
     box.press("Enter")
     drawn.eventually(lambda: book.python("list(w.exposed_roofs)") == [0.2, 0.4, 0.6])
-    expect(drawn.root.locator(".roofwidget-subroof[data-style='communication']")).to_have_count(3)
+    expect(drawn.root.locator(".rw-subroof[data-style='communication']")).to_have_count(3)
     slider = drawn.root.get_by_role("slider", name="Exposed communication")
     slider.focus()
     before = slider.get_attribute("aria-valuetext") or ""
@@ -136,7 +136,7 @@ w = rw.roofline([evil, "h100-sxm"])
 w"""
     book, drawn = shown(notebook, cell)
     drawn.open_tab("chip")
-    card = drawn.root.locator(".roofwidget-card")
+    card = drawn.root.locator(".rw-card")
     assert "<img src=x onerror=alert(1)>" in card.inner_text()
     assert "unknown" in card.inner_text()
     assert card.locator("img").count() == 0
@@ -159,7 +159,7 @@ def test_nothing_moves_while_a_rate_is_dragged(exported: OpenPage, width: int, c
     drawn = exported(html, viewport={"width": width, "height": 900}).drawn
     expect(drawn.box("peak")).to_have_css("width", "128px")
     boxes: list[list[str]] = [drawn.root.evaluate(BOXES)]
-    bubble = drawn.root.locator(".roofwidget-bubble")
+    bubble = drawn.root.locator(".rw-bubble")
 
     def look() -> None:
         expect(bubble).to_have_text(re.compile(r"FLOP/s · .*×"))
@@ -202,7 +202,7 @@ def test_two_sliders_are_as_wide_as_each_other_and_stand_in_one_row_or_narrow_in
 
 def test_the_menu_of_a_box_judges_by_measured_rates(exported: OpenPage) -> None:
     drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
-    drawn.root.locator(".roofwidget-rates").get_by_label("Peaks").first.select_option("achievable")
+    drawn.root.locator(".rw-rates").get_by_label("Peaks").first.select_option("achievable")
     # The measured rates of the catalogue.
     expect(drawn.box("peak")).to_have_value("794.5 TFLOP/s")
     expect(drawn.box("bandwidth")).to_have_value("3.18 TB/s")
@@ -248,7 +248,7 @@ def test_the_palette_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook
     expect(option).to_contain_text("2024")
     expect(option).to_contain_text("4.8 TB/s")
     # A click on the sign adds and stays.
-    option.locator(".roofwidget-stay").click()
+    option.locator(".rw-stay").click()
     drawn.eventually(lambda: "h200-sxm" in book.python("list(w.shown)"))
     assert drawn.has_roof("h200-sxm")
     expect(drawn.root.locator("[role=option][data-chip='tpu-v5e']")).to_have_count(0)

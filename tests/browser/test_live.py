@@ -34,7 +34,7 @@ SECOND = """%%roofline -w w -n 'in place'
 np.matmul(a, b, out=c)
 np.add(a, b, out=c)
 np.sqrt(c, out=c)"""
-FILL = ".roofwidget-legend circle"
+FILL = ".rw-legend circle"
 
 
 def rows(drawn: Drawn) -> Locator:
@@ -62,7 +62,7 @@ def test_points_land_while_the_cell_runs_and_each_run_is_a_series(notebook: Open
     expect(rows(drawn)).to_have_count(4)
     book.run(2)
     # The series with most of the time comes first in the legend, and both runs take about the same time.
-    expect(drawn.root.locator(".roofwidget-legend")).to_have_text(re.compile("run 1.*in place|in place.*run 1"))
+    expect(drawn.root.locator(".rw-legend")).to_have_text(re.compile("run 1.*in place|in place.*run 1"))
     colours = drawn.root.locator(FILL).evaluate_all("(dots) => dots.map((dot) => dot.getAttribute('fill'))")
     assert len(set(colours)) == 2
     expect(drawn.chart).to_have_attribute("aria-label", re.compile("with 7 kernels"))

@@ -65,6 +65,6 @@ def test_two_languages_stand_on_one_page_and_a_widget_changes_its_own(notebook: 
     expect(english.root.locator("[lang=de]")).to_have_count(1)
     english.eventually(lambda: english.sentence() == GERMAN)
     expect(german.root.get_by_role("textbox", name="Peak bf16, typed")).to_have_value("2.5 PFLOP/s")
-    assert book.page.locator(".roofwidget-frame").count() == 2
+    assert book.page.locator(".rw-frame").count() == 2
     assert book.page.evaluate(IMPORTED) == 2
     assert book.console_errors == []

@@ -36,7 +36,7 @@ def moves(drawn: Drawn) -> dict[str, dict[str, float]]:
 
 def shadow(drawn: Drawn) -> tuple[float, float]:
     """Return where the kernel that is carried would stand, px in the page."""
-    box = drawn.root.locator(".roofwidget-carried [data-row='0'] [data-ghost]").bounding_box()
+    box = drawn.root.locator(".rw-carried [data-row='0'] [data-ghost]").bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 

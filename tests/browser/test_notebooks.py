@@ -37,8 +37,8 @@ def test_a_lesson_draws_its_widgets_tells_its_stories_to_the_end_and_asks_nobody
     Drawn(book)
     for widget in book.page.locator(".roofwidget").all():
         widget.scroll_into_view_if_needed()
-        expect(widget.locator(".roofwidget-chart")).to_be_visible()
-    stories = book.page.locator(".roofwidget-story").all()
+        expect(widget.locator(".rw-chart")).to_be_visible()
+    stories = book.page.locator(".rw-story").all()
     assert stories
     for story in stories:
         walk(story)

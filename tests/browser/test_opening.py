@@ -30,7 +30,7 @@ DROP = """(frame, [name, text]) => {
   const event = (kind) => new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true });
   frame.dispatchEvent(event("dragenter"));
   return new Promise((resolve) => requestAnimationFrame(() => {
-    const target = frame.querySelector(".roofwidget-drop");
+    const target = frame.querySelector(".rw-drop");
     const taken = !target.dispatchEvent(event("dragover"));
     target.dispatchEvent(event("drop"));
     resolve(taken);
@@ -62,7 +62,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     drawn.eventually(lambda: book.python("(w.chip().name, len(w.added_chips))") == [name, 1])
 
     # Any chip of the catalogue, by a word of it; undo takes it away again.
-    button(drawn, "+ Chip").click()
+    button(drawn, "Add a chip").click()
     search = drawn.root.get_by_role("combobox", name="Search chips")
     search.fill("h100 sxm")
     expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "h100-sxm")
@@ -81,9 +81,9 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     search.press("Shift+Enter")
     drawn.eventually(lambda: book.python("len(w.added_chips)") == 2)
     search.press("Escape")
-    expect(button(drawn, "+ Chip")).to_be_focused()
+    expect(button(drawn, "Add a chip")).to_be_focused()
     # A file that is dropped is compared.
-    frame = drawn.root.locator(".roofwidget-frame")
+    frame = drawn.root.locator(".rw-frame")
     assert frame.evaluate(DROP, ["second.csv", RUN])
     button(drawn, "Compare").click()
     drawn.eventually(lambda: book.python("len(w.kernels) == 20 and len(w.baseline) > 0"))
@@ -98,7 +98,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     drawn = Drawn(book)
     panel = drawn.root.get_by_role("group", name="Open a profile")
     dialog = drawn.root.get_by_role("dialog", name="Open a profile")
-    frame = drawn.root.locator(".roofwidget-frame")
+    frame = drawn.root.locator(".rw-frame")
     frame.evaluate(DROP, ["broken.csv", RUN.replace("1.2e7", "lots")])
     expect(panel.get_by_role("alert")).to_contain_text("broken.csv")
     expect(panel.get_by_role("alert")).to_contain_text("'lots'")

@@ -25,7 +25,7 @@ def page(exported: Open, *kernels: rw.Kernel, locale: str = "en", **options: Any
 
 def titles(drawn: Drawn) -> list[str]:
     """Return the titles of both axes."""
-    texts = drawn.root.locator(".roofwidget-axes > text").all_text_contents()
+    texts = drawn.root.locator(".rw-axes > text").all_text_contents()
     return [text for text in texts if text.endswith("OP/s") or "ntensit" in text]
 
 

@@ -6,6 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
@@ -62,7 +63,7 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
     drawn.page.set_viewport_size({"width": 700, "height": 900})
     expect(verdict.locator("p")).to_have_css("height", "40px")
     drawn.page.set_viewport_size({"width": 1280, "height": 900})
-    below, above = verdict.bounding_box(), drawn.root.locator(".roofwidget-chart").bounding_box()
+    below, above = verdict.bounding_box(), drawn.root.locator(".rw-chart").bounding_box()
     assert below
     assert above
     assert below["y"] + below["height"] <= above["y"]
@@ -76,7 +77,7 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
     for rate in ("120 TFLOP/s", "160 TFLOP/s", "200 TFLOP/s"):
         drawn.box("peak").fill(rate)
         drawn.box("peak").press("Enter")
-    said = f"With your what-if: {run} {saves.format(3, '62.4 ms', '22.6 ms')}"
+    said = f"With your what-if: k{run[1:]} {saves.format(3, '62.4 ms', '22.6 ms')}"
     expect(verdict.locator("p")).to_have_text(said)
     expect(spoken).to_have_text(f"The chip is idle 92 % of the time. {said}")
     assert drawn.page.evaluate("window.heard") == [f"The chip is idle 92 % of the time. {said}"]
@@ -146,18 +147,18 @@ def test_a_page_without_measured_rates_has_no_choice_of_peaks(exported: Callable
 def test_a_page_adds_chips_of_the_catalogue_and_opens_no_file(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
     expect(drawn.root.get_by_role("button", name="Open", exact=True)).to_have_count(0)
-    drawn.root.get_by_role("button", name="+ Chip").click()
+    drawn.root.get_by_role("button", name="Add a chip").click()
     drawn.root.get_by_role("combobox", name="Search chips").fill("h100 sxm")
     drawn.root.locator("[role=option][data-chip='h100-sxm']").click()
     drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
     # A file that is dropped is the browser's own affair.
-    drawn.root.locator(".roofwidget-frame").evaluate("""(frame) => {
+    drawn.root.locator(".rw-frame").evaluate("""(frame) => {
       const files = new DataTransfer();
       files.items.add(new File(["name"], "run.csv"));
       frame.dispatchEvent(new DragEvent("dragenter", { dataTransfer: files, bubbles: true }));
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     }""")
-    expect(drawn.root.locator(".roofwidget-drop")).to_have_count(0)
+    expect(drawn.root.locator(".rw-drop")).to_have_count(0)
 
 
 def test_the_roof_is_grabbed_and_a_kernel_hovered_on_a_page(exported: Callable[..., Exported]) -> None:
@@ -215,27 +216,29 @@ def test_hostile_names_stay_text_on_a_page(exported: Callable[..., Exported]) ->
     assert "\u202e" not in drawn.sentence()
     # No name is too long for a phone.
     opened.page.set_viewport_size({"width": 480, "height": 800})
-    expect(opened.page.locator(".roofwidget-narrow")).to_have_count(1)
+    expect(opened.page.locator(".rw-narrow")).to_have_count(1)
     drawn.eventually(lambda: opened.page.evaluate("document.documentElement.scrollWidth") <= 480)
 
 
 def test_a_page_follows_the_dark_theme_and_narrow_screens(exported: Callable[..., Exported]) -> None:
     opened = exported(rw.roofline(CHIPS, KERNELS).to_html(), color_scheme="dark")
-    expect(opened.page.locator(".roofwidget-dark")).to_have_count(1)
+    expect(opened.page.locator(".rw-dark")).to_have_count(1)
     opened.page.set_viewport_size({"width": 480, "height": 800})
-    expect(opened.page.locator(".roofwidget-narrow")).to_have_count(1)
+    expect(opened.page.locator(".rw-narrow")).to_have_count(1)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 480
 
 
 def test_a_page_works_inside_another_pages_frame(exported: Callable[..., Exported]) -> None:
     html = rw.roofline(CHIPS, KERNELS).to_html()
     opened = exported(f'<iframe srcdoc="{escape(html)}" width="1200" height="800"></iframe>')
-    expect(opened.page.frame_locator("iframe").locator(".roofwidget-chart")).to_be_visible()
+    expect(opened.page.frame_locator("iframe").locator(".rw-chart")).to_be_visible()
 
 
-def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported]) -> None:
-    opened = exported(rw.roofline(CHIPS, KERNELS, title="Two chips").to_html(), bypass_csp=True)
-    expect(opened.drawn.root.locator(".roofwidget-chart")).to_be_visible()
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported], scheme: str) -> None:
+    html = rw.roofline(CHIPS, KERNELS, title="Two chips").to_html()
+    opened = exported(html, bypass_csp=True, color_scheme=scheme)
+    expect(opened.drawn.root.locator(".rw-chart")).to_be_visible()
     expect(opened.drawn.tool("undo")).to_have_accessible_name("Undo")
     opened.page.evaluate(AXE.read_text(encoding="utf-8"))
     found = opened.page.evaluate("async () => (await axe.run(document)).violations.map(({ id }) => id)")

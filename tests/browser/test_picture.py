@@ -77,7 +77,7 @@ ELEMENTS = """(layers) => {
   const textLooks = ['font-size', 'font-weight', 'font-variant-numeric', 'text-anchor', 'paint-order'];
   const places = ['d', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'r', 'width', 'height', 'dy', 'transform'];
   const isOfPointer = (element) => element.closest(
-    '.roofwidget-handles, .roofwidget-grips, .roofwidget-ghost-handle');
+    '.rw-handles, .rw-grips, .rw-ghost-handle');
   return layers.flatMap((layer) => [...layer.querySelectorAll('path, text, tspan, circle, rect, line')])
     .filter((element) => !isOfPointer(element) && !element.closest('[data-layer="points"]'))
     .map((element) => [
@@ -111,7 +111,7 @@ def test_the_picture_has_each_line_and_label_of_the_screen_at_its_place_with_its
     for view in ("roofline", "time"):
         if view == "time":
             book.run(1)
-            drawn.root.locator(".roofwidget-diagonal").wait_for(state="attached")
+            drawn.root.locator(".rw-diagonal").wait_for(state="attached")
         svg = saved(drawn, "svg")[1]
         at_rest(drawn)
         screen = elements(drawn.chart)

@@ -55,7 +55,7 @@ def menu(drawn: Drawn) -> Locator:
 
 def counted(drawn: Drawn) -> str:
     """Return how much is said to be shown."""
-    return (bar(drawn).locator(".roofwidget-tokens > p").first.text_content() or "").replace("\xa0", " ")
+    return (bar(drawn).locator(".rw-tokens > p").first.text_content() or "").replace("\xa0", " ")
 
 
 def choose(drawn: Drawn, label: str, option: str) -> None:
@@ -106,7 +106,7 @@ def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook
     assert drawn.label("kernel 0") == "gemm<1>"
     book.python("setattr(w, 'search', 'c*y')")
     expect(box).to_have_value("c*y")
-    expect(bar(drawn).locator(".roofwidget-tokens [role=status]")).to_have_text("2 of 7 kernels · 16 % of time")
+    expect(bar(drawn).locator(".rw-tokens [role=status]")).to_have_text("2 of 7 kernels, 16 % of time")
 
 
 def test_nothing_that_passes_is_said_on_the_chart_with_the_way_back(notebook: OpenNotebook) -> None:
@@ -114,7 +114,7 @@ def test_nothing_that_passes_is_said_on_the_chart_with_the_way_back(notebook: Op
     book.run(0)
     drawn = Drawn(book)
     bar(drawn).get_by_role("searchbox").fill("no such kernel")
-    empty = drawn.root.locator(".roofwidget-emptied")
+    empty = drawn.root.locator(".rw-emptied")
     expect(empty).to_contain_text("0 of 7 kernels")
     assert drawn.has_roof("example")
     empty.get_by_role("button", name="Clear filters").press("Enter")
@@ -154,7 +154,7 @@ def test_the_axes_hold_still_while_the_time_slider_is_held(notebook: OpenNoteboo
     book = notebook([cell])
     book.run(0)
     drawn = Drawn(book)
-    ticks = drawn.chart.locator(".roofwidget-axes > text")
+    ticks = drawn.chart.locator(".rw-axes > text")
     before = ticks.all_text_contents()
     slider = menu(drawn).get_by_role("slider")
     slider.scroll_into_view_if_needed()
@@ -197,7 +197,7 @@ def test_a_click_on_an_entry_of_the_legend_shows_one_category_and_with_shift_two
     legend = drawn.root.locator("[data-rw=legend]")
     entries = legend.locator("[data-category]")
     expect(entries).to_have_text(["dot 75 %", "copy 16 %", "no category 7 %", "Infeed 2 %"])
-    parts = drawn.root.locator(".roofwidget-timebar > i")
+    parts = drawn.root.locator(".rw-timebar > i")
     widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
     assert widths[0] == pytest.approx(75 / 16 * widths[1], rel=0.05)
     colours = [part.evaluate("(part) => part.style.background") for part in parts.all()]
@@ -221,7 +221,7 @@ def test_the_bar_of_time_begins_with_the_idle_time(exported: Callable[..., Expor
     rows = [rw.Kernel(name, 1e12, 1e12, time=time, category=name) for name, time in (("dot", 30), ("copy", 10))]
     kernels = rw.Kernels.from_records([*rows, rw.Kernel("idle", None, None, time=60, category="idle")])
     drawn = exported(rw.roofline([rw.Chip("A", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], kernels).to_html()).drawn
-    parts = drawn.root.locator(".roofwidget-timebar > i")
+    parts = drawn.root.locator(".rw-timebar > i")
     expect(parts).to_have_text(["idle 60 % · 60 s", "", ""])
     widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
     assert widths == pytest.approx([0.6 * 1246, 0.3 * 1246, 0.1 * 1246], rel=0.01)
@@ -257,7 +257,7 @@ def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(noteboo
     book = notebook([TPU])
     book.run(0)
     drawn = Drawn(book)
-    assert counted(drawn) == "17 of 17 kernels · 100 % of time"
+    assert counted(drawn) == "16 of 16 kernels · 100 % of time"
     expect(bar(drawn)).to_contain_text("1 kernel is above the roof.")
     assert drawn.label("kernel 17") == "Program"
     choose(drawn, "Points", "program and steps")
@@ -327,8 +327,8 @@ def test_the_figures_of_the_chip_have_a_tab_and_follow_a_what_if(notebook: OpenN
     chip = drawn.root.get_by_role("tab", name="Chip")
     expect(chip).to_have_attribute("aria-selected", "false")
     chip.click()
-    peaks = drawn.root.locator("dl.roofwidget-device > div")
-    level = drawn.root.locator("table.roofwidget-device tbody tr")
+    peaks = drawn.root.locator("dl.rw-device > div")
+    level = drawn.root.locator("table.rw-device tbody tr")
     expect(peaks).to_have_text([re.compile("bf16.*100.TFLOP/s"), re.compile("fp8.*200.TFLOP/s")])
     expect(level).to_have_text(re.compile("HBM.*1.TB/s.*100.FLOP/B"))
     sides = level.locator("th, td").evaluate_all("(all) => all.map((one) => getComputedStyle(one).textAlign)")

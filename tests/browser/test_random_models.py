@@ -16,6 +16,7 @@ from typing import Any, Final
 from playwright.sync_api import expect
 
 import roofwidget as rw
+from roofwidget.analysis.verdict import MIN_ABOVE
 from roofwidget.support.precisions import operation
 from roofwidget.units import format_quantity
 from tests.agreement import draw, page
@@ -50,19 +51,19 @@ READ: Final = """(root) => {
   const text = (node) => (node?.textContent ?? '').replaceAll('\\u00a0', ' ').trim();
   const all = (selector) => [...root.querySelectorAll(selector)];
   const cells = {};
-  for (const line of all('.roofwidget-table [role=row][data-row]')) {
+  for (const line of all('.rw-table [role=row][data-row]')) {
     const columns = [...line.querySelectorAll('[data-column]')];
     cells[line.dataset.row] = Object.fromEntries(columns.map((cell) => [cell.dataset.column, text(cell)]));
   }
   return {
     cells,
-    rows: Number(root.querySelector('.roofwidget-table [role=grid]')?.getAttribute('aria-rowcount') ?? 1) - 1,
+    rows: Number(root.querySelector('.rw-table [role=grid]')?.getAttribute('aria-rowcount') ?? 1) - 1,
     // The status row shows a formula, whose title is the sentence.
-    sentence: all('.roofwidget-formula').map((line) => line.title.replaceAll('\\u00a0', ' ') || text(line))[0] ?? '',
-    counted: text(root.querySelector('.roofwidget-tokens > p')),
-    rates: all('.roofwidget-rate').map((rate) => [rate.dataset.quantity, rate.querySelector('.roofwidget-box').value]),
-    ranking: all('.roofwidget-kernels [role=row]:has(.roofwidget-badge) [data-column=headroom]').map(text),
-    tooltip: all('.roofwidget-tooltip dl > div').map((row) => [text(row.children[0]), text(row.children[1])]),
+    sentence: all('.rw-formula').map((line) => line.title.replaceAll('\\u00a0', ' ') || text(line))[0] ?? '',
+    counted: text(root.querySelector('.rw-tokens > p')),
+    rates: all('.rw-rate').map((rate) => [rate.dataset.quantity, rate.querySelector('.rw-box').value]),
+    ranking: all('.rw-kernels [role=row]:has(.rw-badge) [data-column=headroom]').map(text),
+    tooltip: all('.rw-tooltip dl > div').map((row) => [text(row.children[0]), text(row.children[1])]),
   };
 }"""
 
@@ -106,8 +107,8 @@ def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
 
 
 def above_roof(here: Said) -> list[int]:
-    """Return the rows of kernels above their roof, which the table marks."""
-    return [] if here.judging is None else [row for row in range(here.n) if here.judging.above_roof[row]]
+    """Return the rows of kernels more than 5 % above their roof, which the table marks."""
+    return [] if here.judging is None else [row for row in range(here.n) if here.judging.utilization[row] > MIN_ABOVE]
 
 
 def read(drawn: Drawn, wanted: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def drawn(notebook: OpenNotebook) -> Drawn:
 
 def limits(drawn: Drawn) -> list[str]:
     """Return what the ruler says, in order."""
-    return sorted(drawn.root.locator(".roofwidget-ruler text").all_text_contents())
+    return sorted(drawn.root.locator(".rw-ruler text").all_text_contents())
 
 
 def test_rulers_and_frozen_curves_work_by_pointer_and_by_keyboard(drawn: Drawn) -> None:
@@ -43,7 +43,7 @@ def a_ruler_tells_what_each_roof_allows(drawn: Drawn) -> None:
     drawn.eventually(lambda: limits(drawn) == ["Large 40 TFLOP/s · 4×", "Small 20 TFLOP/s"])
     box = drawn.root.get_by_role("tooltip").bounding_box()
     assert box is not None
-    for text in drawn.root.locator(".roofwidget-ruler text").all():
+    for text in drawn.root.locator(".rw-ruler text").all():
         own = text.bounding_box()
         assert own is not None
         assert own["x"] + own["width"] < box["x"] or own["x"] > box["x"] + box["width"] or own["y"] < box["y"]
@@ -54,8 +54,8 @@ def a_ruler_tells_what_each_roof_allows(drawn: Drawn) -> None:
     drawn.chart.focus()
     page.keyboard.press("ArrowRight")
     drawn.eventually(lambda: limits(drawn) == ["Large 40 TFLOP/s · 4×", "Small 20 TFLOP/s"])
-    spoken = drawn.root.locator(".roofwidget-formula + [role=status]")
-    expect(spoken).to_contain_text("Roofs above it: Small 20 TFLOP/s · 2×; Large 40 TFLOP/s · 4×.")
+    spoken = drawn.root.locator(".rw-formula + [role=status]")
+    expect(spoken).to_contain_text("Roofs above it: Small 20 TFLOP/s, 2×; Large 40 TFLOP/s, 4×.")
     drawn.tool("rulers").click()
     drawn.eventually(lambda: limits(drawn) == [] and drawn.book.python("w.rulers") is False)
     expect(spoken).not_to_contain_text("Roofs above it")

@@ -95,9 +95,9 @@ def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, ver
 
 def test_the_time_view_is_as_large_as_it_was(notebook: OpenNotebook, version: Path) -> None:
     drawn = opened(notebook, version / "time_view.json")
-    expect(drawn.root.locator(".roofwidget-frame")).to_have_class("roofwidget-frame roofwidget-large")
+    expect(drawn.root.locator(".rw-frame")).to_have_class("rw-frame rw-large")
     shows(drawn, {"diagonal": "Small: compute = memory", "kernel 7": "program", "kernel 9": "step 2"})
-    ticks = drawn.root.locator(".roofwidget-axes text").all_text_contents()
+    ticks = drawn.root.locator(".rw-axes text").all_text_contents()
     assert {"0 s", "40 ms"} <= set(ticks)
     assert "100 ms" not in ticks
 
@@ -119,9 +119,9 @@ def test_widgets_draw_and_change_wherever_their_code_is_from(notebook: OpenNoteb
     assert sorted(next(iter(chips(drawn))) for drawn in views) == ["Large", "Small"][-len(views) :]
     for drawn in views:
         shows(drawn, {"kernel 0": "product"})
-        before = drawn.root.locator(".roofwidget-roof").first.get_attribute("d") or ""
+        before = drawn.root.locator(".rw-roof").first.get_attribute("d") or ""
         drawn.drag("bandwidth", 0.2)
-        expect(drawn.root.locator(".roofwidget-roof").first).not_to_have_attribute("d", before)
+        expect(drawn.root.locator(".rw-roof").first).not_to_have_attribute("d", before)
     styles = first.page.evaluate("() => document.querySelectorAll('style[data-roofwidget]').length")
     assert styles == (case == "shared_code")
 
@@ -132,14 +132,14 @@ def test_typed_work_and_added_chips_are_drawn(notebook: OpenNotebook, path: Path
     expect(drawn.root.locator("[data-rw=status]")).not_to_contain_text("not drawn")
     expect(drawn.root.get_by_role("tabpanel", name="Kernels")).not_to_contain_text("no FLOPs or bytes")
     assert {"Small": "true", "Large": "true", "NVIDIA H100 SXM5 80GB": "true"}.items() <= chips(drawn).items()
-    expect(drawn.root.get_by_role("combobox", name="Colour:")).to_have_value("time")
+    expect(drawn.root.get_by_role("combobox", name="Colour")).to_have_value("time")
     expect(drawn.root.locator("[data-tool=view]")).to_have_accessible_name("View: Roofline")
 
 
 @pytest.mark.parametrize("path", saved.of_case("lesson"), ids=saved.title)
 def test_a_lesson_is_at_its_step_with_its_answers(notebook: OpenNotebook, path: Path) -> None:
     drawn = opened(notebook, path)
-    story = drawn.root.locator(".roofwidget-story")
+    story = drawn.root.locator(".rw-story")
     for said in ("Where is the knee of Small?", "Step 3 of 3", "Not yet: 2.5 times too large.", "1 answer"):
         expect(story).to_contain_text(said)
     expect(drawn.box("bandwidth")).to_have_value("2 TB/s")

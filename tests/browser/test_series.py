@@ -22,7 +22,7 @@ def shown(notebook: OpenNotebook) -> tuple[Notebook, Drawn, Locator]:
     book = notebook([RUNS])
     book.run(0)
     drawn = Drawn(book)
-    return book, drawn, drawn.root.locator(".roofwidget-legend")
+    return book, drawn, drawn.root.locator(".rw-legend")
 
 
 def test_each_run_has_an_entry_of_the_legend_that_shows_it_alone_or_beside_others(notebook: OpenNotebook) -> None:
@@ -34,7 +34,7 @@ def test_each_run_has_an_entry_of_the_legend_that_shows_it_alone_or_beside_other
     entries.nth(1).click()
     drawn.eventually(lambda: book.python("w.categories and list(w.categories)") == ["<b>v2</b>"])
     expect(entries.nth(0)).to_have_attribute("aria-pressed", "false")
-    expect(drawn.root.locator(".roofwidget-counted")).to_contain_text("3 of 12 kernels")
+    expect(drawn.root.locator(".rw-counted")).to_contain_text("3 of 12 kernels")
     entries.nth(0).click(modifiers=["Shift"])
     drawn.eventually(lambda: book.python("w.categories and list(w.categories)") == ["<b>v2</b>", "v1"])
     # By key, and the focus stays on the entry.
@@ -48,14 +48,12 @@ def test_each_run_has_an_entry_of_the_legend_that_shows_it_alone_or_beside_other
 
 def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -> None:
     book, drawn, legend = shown(notebook)
-    arrows = drawn.root.locator(".roofwidget-runs > g")
+    arrows = drawn.root.locator(".rw-runs > g")
     expect(arrows).to_have_count(0)
     book.python("setattr(w, 'selected', [3])")
     drawn.eventually(lambda: arrows.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["3", "6", "9"])
     assert drawn.label("run 3") == "−33 %"
-    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text(
-        "matmul (<b>v2</b>) on My chip"
-    )
+    expect(drawn.root.locator(".rw-formula + .rw-spoken")).to_contain_text("matmul (<b>v2</b>) on My chip")
     for run in ("v1", "<b>v2</b>", "v4"):
         legend.get_by_role("button", name=run).click(modifiers=["Shift"])
     drawn.eventually(lambda: arrows.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["3", "9"])
@@ -64,7 +62,7 @@ def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -
 
 def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_reads(notebook: OpenNotebook) -> None:
     book, drawn, legend = shown(notebook)
-    choice = drawn.root.get_by_role("combobox", name="Colour:")
+    choice = drawn.root.get_by_role("combobox", name="Colour")
     assert choice.locator("option").all_inner_texts() == [
         *("Series", "Time", "FLOPs", "node", "rank", "category in the profile"),
     ]
@@ -76,11 +74,11 @@ def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_read
     expect(legend.get_by_role("button")).to_have_count(0)
     book.python("setattr(w, 'colour_by', 'node')")
     expect(choice).to_have_value("node")
-    expect(legend.locator(".roofwidget-entry")).to_have_text(["n10 50 %", "n2 26 %", "not given (4) 24 %"])
-    spoken = drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")
+    expect(legend.locator(".rw-entry")).to_have_text(["n10 50 %", "n2 26 %", "not given (4) 24 %"])
+    spoken = drawn.root.locator(".rw-formula + .rw-spoken")
     book.python("setattr(w, 'selected', [0])")
     drawn.eventually(lambda: any("node: n10." in text for text in spoken.all_text_contents()))
-    chart = drawn.root.locator(".roofwidget-chart")
+    chart = drawn.root.locator(".rw-chart")
     chart.focus()
     chart.press("ArrowRight")
     expect(drawn.root.get_by_role("tooltip")).to_contain_text("node")

@@ -178,23 +178,23 @@ def test_without_a_peak_for_a_dtype_nothing_is_the_best(notebook: OpenNotebook) 
         assert "as built (bf16)" in select.inner_text()
         select.select_option(dtype)
         drawn.open_tab("fusion")
-        drawn.root.locator(".roofwidget-figures").click()
+        drawn.root.locator(".rw-figures").click()
 
     choose("fp8")
-    best = drawn.root.locator(".roofwidget-best")
+    best = drawn.root.locator(".rw-best")
     expect(best).to_have_attribute("aria-disabled", "true")
     expect(best).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
-    figures = drawn.root.locator(".roofwidget-totals dl")
-    expect(figures.locator(".roofwidget-row", has_text="Best")).to_have_text(re.compile("unknown"))
-    expect(figures.locator(".roofwidget-row", has_text="Against unfused")).to_have_text(re.compile("unknown$"))
-    expect(drawn.root.locator(".roofwidget-told")).to_have_text("v7x (bf16) has no peak for fp8")
+    figures = drawn.root.locator(".rw-totals dl")
+    expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("unknown"))
+    expect(figures.locator(".rw-row", has_text="Against unfused")).to_have_text(re.compile("unknown$"))
+    expect(drawn.root.locator(".rw-told")).to_have_text("v7x (bf16) has no peak for fp8")
     drawn.root.get_by_role("button", name="Other ways").click()
     item = drawn.root.get_by_role("menuitem", name="XLA-like")
     expect(item).to_have_attribute("aria-disabled", "true")
     expect(item).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
     drawn.page.keyboard.press("Escape")
     choose("")
-    expect(figures.locator(".roofwidget-row", has_text="Best")).to_have_text(re.compile("4.5× faster"))
+    expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("4.5× faster"))
 
 
 def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:
@@ -204,9 +204,9 @@ def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:
     first, second = Drawn(book), Drawn(book, view=1)
     click_edge(second, "layernorm", "gelu")
     for view in (first, second):
-        expect(view.root.locator(".roofwidget-figures")).to_contain_text("4 → 3")
+        expect(view.root.locator(".rw-figures")).to_contain_text("4 → 3")
     first.tool("undo").click()
-    second.eventually(lambda: "4 → 3" not in second.root.locator(".roofwidget-figures").inner_text())
+    second.eventually(lambda: "4 → 3" not in second.root.locator(".rw-figures").inner_text())
     first.eventually(lambda: book.python(GROUPS) == UNFUSED)
 
 
@@ -219,6 +219,6 @@ def test_the_rows_of_the_list_of_operations_are_clicked_and_the_boxes_of_the_gra
     notebook: OpenNotebook,
 ) -> None:
     _, drawn = shown(notebook, TAIL)
-    assert cursor_of(drawn.page, ".roofwidget-flow [data-op]") == "grab"
+    assert cursor_of(drawn.page, ".rw-flow [data-op]") == "grab"
     drawn.open_tab("workload")
-    assert cursor_of(drawn.page, ".roofwidget-ops [role=option]") == "pointer"
+    assert cursor_of(drawn.page, ".rw-ops [role=option]") == "pointer"

@@ -58,7 +58,7 @@ class Panel:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.root = page.locator(".roofwidget-story")
+        self.root = page.locator(".rw-story")
         self.next = self.root.get_by_role("button", name="Next")
         self.check = self.root.get_by_role("button", name="Check")
         self.said = self.root.get_by_role("status")
@@ -236,7 +236,7 @@ def test_the_marker_follows_the_mouse_and_the_roof_answers_a_question(exported: 
     panel.check.click()
     expect(panel.said).to_have_text("Right.")
     expect(panel.marker).to_have_count(0)
-    expect(drawn.root.locator(".roofwidget-truth")).to_be_visible()
+    expect(drawn.root.locator(".rw-truth")).to_be_visible()
 
     panel.next.click()
     panel.at(5)
@@ -456,7 +456,7 @@ def test_the_number_at_the_marker_stays_on_the_chart(exported: Callable[..., Exp
     for key in ("PageUp", "PageDown"):
         for _ in range(60):
             panel.marker.press(key)
-        number, chart = panel.marker.locator(".roofwidget-place").bounding_box(), drawn.chart.bounding_box()
+        number, chart = panel.marker.locator(".rw-place").bounding_box(), drawn.chart.bounding_box()
         assert number is not None
         assert chart is not None
         assert chart["x"] <= number["x"]
@@ -472,7 +472,7 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
     panel.marker.focus()
     panel.move_marker(40)
     panel.check.click()
-    ring = drawn.root.locator(".roofwidget-truth")
+    ring = drawn.root.locator(".rw-truth")
     x, y = drawn.place(40, 1e12)
 
     def is_there() -> bool:
@@ -484,7 +484,7 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
 
 def test_the_picker_lists_chips_in_rows_beside_a_story(exported: Callable[..., Exported]) -> None:
     drawn = exported(told().to_html()).drawn
-    drawn.root.get_by_role("button", name="+ Chip").click()
+    drawn.root.get_by_role("button", name="Add a chip").click()
     drawn.root.get_by_role("combobox", name="Search chips").fill("h100")
     option = drawn.root.get_by_role("option").first
     expect(option).to_be_visible()

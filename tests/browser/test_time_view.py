@@ -30,17 +30,17 @@ def test_python_and_keys_switch_to_isochrones_and_the_square_of_launches_and_bac
     drawn = Drawn(book)
     assert drawn.has_roof("example")
     book.python("setattr(w, 'view', 'time')")
-    isochrones = drawn.root.locator(".roofwidget-isochrone")
+    isochrones = drawn.root.locator(".rw-isochrone")
     expect(isochrones).to_have_count(3)
     assert [float(line.get_attribute("data-seconds") or "nan") for line in isochrones.all()] == [1e-5, 1e-4, 1e-3]
     assert drawn.label("isochrone 0.00001") == "10 µs"
     assert drawn.label("diagonal") == "Example: compute = memory"
     assert drawn.label("overhead") == "launch overhead 5 µs"
-    expect(drawn.root.locator(".roofwidget-overhead")).to_have_count(1)
-    expect(drawn.root.locator(".roofwidget-axes")).to_contain_text("0 FLOP")
+    expect(drawn.root.locator(".rw-overhead")).to_have_count(1)
+    expect(drawn.root.locator(".rw-axes")).to_contain_text("0 FLOP")
     assert not drawn.has_roof("example")
     book.python("setattr(w, 'launch_overhead', 0)")
-    expect(drawn.root.locator(".roofwidget-overhead")).to_have_count(0)
+    expect(drawn.root.locator(".rw-overhead")).to_have_count(0)
     # By the menu, too.
     drawn.choose("view", "roofline")
     expect(isochrones).to_have_count(0)
@@ -64,7 +64,7 @@ def test_kernels_of_the_time_view_are_walked_selected_and_moved_by_the_sliders(n
     drawn.page.keyboard.press("Enter")
     drawn.eventually(lambda: book.python("list(w.selected_kernels.names)") == ["norm"])
     assert drawn.sentence().startswith("norm on Example")
-    ring = drawn.root.locator(".roofwidget-ring")
+    ring = drawn.root.locator(".rw-ring")
     before = [float(ring.get_attribute(name) or "nan") for name in ("cx", "cy")]
     drawn.drag("bandwidth", 0.1)
     after = [float(ring.get_attribute(name) or "nan") for name in ("cx", "cy")]
@@ -77,7 +77,7 @@ def ring(drawn: Drawn, kernel: str) -> tuple[float, float]:
     drawn.page.keyboard.press("Home")
     while drawn.tooltip().split(" | ")[0] != kernel:
         drawn.page.keyboard.press("ArrowRight")
-    place = drawn.root.locator(".roofwidget-ring")
+    place = drawn.root.locator(".rw-ring")
     x, y = (float(place.get_attribute(name) or "nan") for name in ("cx", "cy"))
     return x, y
 
@@ -85,7 +85,7 @@ def ring(drawn: Drawn, kernel: str) -> tuple[float, float]:
 def lengths(drawn: Drawn) -> dict[str, tuple[float, float]]:
     """Return how far each kernel stands from the axes, px, across and up."""
     left, bottom = drawn.chart.evaluate("""(chart) => {
-      const zeros = [...chart.querySelectorAll('.roofwidget-axes > text')].filter((text) => text.textContent === '0 s');
+      const zeros = [...chart.querySelectorAll('.rw-axes > text')].filter((text) => text.textContent === '0 s');
       const [across, up] = ['middle', 'end'].map((anchor) =>
         zeros.find((text) => text.getAttribute('text-anchor') === anchor));
       return [Number(across.getAttribute('x')), Number(up.getAttribute('y')) - 4];
@@ -126,7 +126,7 @@ def moved_and_back(drawn: Drawn, microsecond: float) -> None:
     drawn.eventually(lambda: note in drawn.tooltip())
     assert note in drawn.label("move 1")
     box = drawn.chart.bounding_box()
-    mark = drawn.root.locator(".roofwidget-carried [data-row='1'] path").nth(1).bounding_box()
+    mark = drawn.root.locator(".rw-carried [data-row='1'] path").nth(1).bounding_box()
     assert box is not None
     assert mark is not None
     middle = (mark["x"] + mark["width"] / 2 - box["x"], mark["y"] + mark["height"] / 2 - box["y"])
@@ -134,7 +134,7 @@ def moved_and_back(drawn: Drawn, microsecond: float) -> None:
     assert middle == pytest.approx((x, y + 50 * microsecond), abs=0.75)
     drawn.root.get_by_role("button", name="Remove the what-if of norm").click()
     drawn.eventually(lambda: drawn.book.python("list(w.moves)") == [])
-    expect(drawn.root.locator(".roofwidget-carried [data-row]")).to_have_count(0)
+    expect(drawn.root.locator(".rw-carried [data-row]")).to_have_count(0)
     expect(drawn.chart).to_be_focused()
 
 
@@ -153,11 +153,11 @@ def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(note
     assert away["copy"] == pytest.approx((0, 30 * microsecond), abs=0.05)
     assert away["norm"] == pytest.approx((microsecond, 100 * microsecond), abs=0.05)
     assert away["matmul"] == pytest.approx((400 * microsecond, 40 * microsecond), abs=0.05)
-    square = drawn.root.locator(".roofwidget-overhead").evaluate(
+    square = drawn.root.locator(".rw-overhead").evaluate(
         "(path) => { const { width, height } = path.getBBox(); return [width, height]; }"
     )
     assert square == pytest.approx([5 * microsecond] * 2, abs=0.05)
-    isochrones = drawn.root.locator(".roofwidget-isochrone").all()
+    isochrones = drawn.root.locator(".rw-isochrone").all()
     times = [float(line.get_attribute("data-seconds") or "nan") for line in isochrones]
     assert times == pytest.approx([times[0] * (k + 1) for k in range(len(times))])
     assert f"{times[0]:e}"[0] in "125"
@@ -169,7 +169,7 @@ def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(note
     menu.get_by_label("Time axes").focus()
     press("Home")
     scale_is(drawn, "log")
-    expect(drawn.root.locator(".roofwidget-axes")).to_contain_text("0 FLOP")
+    expect(drawn.root.locator(".rw-axes")).to_contain_text("0 FLOP")
     press("Escape")
     expect(drawn.root.locator("[data-tool=view]")).to_be_focused()
     drawn.chart.focus()

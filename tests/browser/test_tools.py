@@ -74,7 +74,7 @@ def test_the_toolbar_has_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -
     page.mouse.move(x, y - 40)
     page.mouse.move(x, y)
     expect(hint).to_have_text("drag: peak")
-    handle = drawn.root.locator(".roofwidget-handles [data-part=peak]").first
+    handle = drawn.root.locator(".rw-handles [data-part=peak]").first
     assert handle.evaluate("(one) => getComputedStyle(one).cursor") == "ns-resize"
     page.mouse.move(x, y - 40)
     expect(hint).to_have_count(0)
@@ -97,7 +97,7 @@ def test_the_toolbar_has_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -
 def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(drawn: Drawn) -> None:
     page = drawn.page
     page.set_viewport_size({"width": 480, "height": 900})
-    drawn.root.locator(".roofwidget-narrow").wait_for()
+    drawn.root.locator(".rw-narrow").wait_for()
     drawn.eventually(lambda: words(drawn) == ["+", "Example", "bf16 · HBM▾", "⋯"])
     bar = drawn.root.get_by_role("toolbar")
     assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
@@ -134,7 +134,7 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
     expect(rulers).to_have_attribute("aria-checked", "false")
     page.keyboard.press("Escape")
     # One menu has precision, memory and view.
-    drawn.root.get_by_role("button", name="bf16 · HBM: Precision, Memory, View").click()
+    drawn.root.get_by_role("button", name="bf16, HBM: Precision, Memory, View").click()
     drawn.root.get_by_role("menuitemradio", name="Time").click()
     drawn.eventually(lambda: drawn.book.python("w.view") == "time")
 
@@ -142,9 +142,9 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
 def test_a_phone_keeps_the_button_that_ends_a_presentation_and_full_screen_closes_the_menu(drawn: Drawn) -> None:
     page = drawn.page
     page.set_viewport_size({"width": 480, "height": 900})
-    drawn.root.locator(".roofwidget-narrow").wait_for()
+    drawn.root.locator(".rw-narrow").wait_for()
     drawn.tool("present").click()
-    drawn.root.locator(".roofwidget-large").wait_for()
+    drawn.root.locator(".rw-large").wait_for()
     present = drawn.root.get_by_role("button", name="Present")
     expect(present).to_have_attribute("aria-pressed", "true")
     drawn.tool("screen").click()
@@ -153,7 +153,7 @@ def test_a_phone_keeps_the_button_that_ends_a_presentation_and_full_screen_close
     page.evaluate("document.exitFullscreen()")
     drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement === null")))
     present.click()
-    drawn.root.locator(".roofwidget-large").wait_for(state="detached")
+    drawn.root.locator(".rw-large").wait_for(state="detached")
 
 
 def test_a_chip_more_moves_nothing_left_of_it_and_five_have_a_row(notebook: OpenNotebook) -> None:
@@ -172,13 +172,13 @@ def test_a_chip_more_moves_nothing_left_of_it_and_five_have_a_row(notebook: Open
     drawn.page.keyboard.type("mi300x")
     expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "mi300x")
     drawn.page.keyboard.press("Enter")
-    expect(drawn.root.locator(".roofwidget-pill")).to_have_count(5)
+    expect(drawn.root.locator(".rw-pill")).to_have_count(5)
     assert rows() == 2
     after = add.bounding_box()
     assert before is not None
     assert after is not None
     assert (after["x"], after["y"], after["width"]) == (before["x"], before["y"], before["width"])
-    expect(drawn.root.locator(".roofwidget-focus")).to_have_text("Example")
+    expect(drawn.root.locator(".rw-focus")).to_have_text("Example")
 
 
 # Presses a key, and returns the name of the control that gets the key after it.
@@ -254,21 +254,21 @@ def test_panels_go_below_and_a_projector_shows_chart_and_sliders_at_once(drawn: 
     assert boxes[1] is not None
     assert boxes[1]["x"] > boxes[0]["x"] + boxes[0]["width"]
     page.set_viewport_size({"width": 1024, "height": 768})
-    drawn.root.locator(".roofwidget-frame:not(.roofwidget-beside, .roofwidget-narrow)").wait_for()
+    drawn.root.locator(".rw-frame:not(.rw-beside, .rw-narrow)").wait_for()
     boxes = [one.bounding_box() for one in (chart, side)]
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"]
 
     drawn.tool("present").click()
-    drawn.root.locator(".roofwidget-large").wait_for()
+    drawn.root.locator(".rw-large").wait_for()
     drawn.root.evaluate("(root) => root.scrollIntoView()")
     status = page.locator("#jp-bottom-panel, #jp-main-statusbar").last.bounding_box()
     bottom = status["y"] if status else 768
     shown = [chart, drawn.slider("peak"), drawn.slider("bandwidth"), drawn.root.locator("[data-tool=present]")]
     drawn.eventually(lambda: all(inside(one, 1024, bottom) for one in shown))
     drawn.tool("present").click()
-    drawn.root.locator(".roofwidget-large").wait_for(state="detached")
+    drawn.root.locator(".rw-large").wait_for(state="detached")
 
 
 def test_a_finger_moves_the_roof_gently_and_more_gently_after_a_rest(notebook: OpenNotebook) -> None:

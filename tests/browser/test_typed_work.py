@@ -28,7 +28,7 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     book.run(0)
     drawn = Drawn(book)
     root, press = drawn.root, drawn.page.keyboard.press
-    sentence = root.locator(".roofwidget-formula + .roofwidget-spoken")
+    sentence = root.locator(".rw-formula + .rw-spoken")
     expect(root.locator("[data-rw=inspector]")).to_contain_text("1 kernel has no FLOPs or bytes (75 % of kernel time).")
     root.get_by_role("button", name="Type its work…").click()
     flops, moved = (root.get_by_role("textbox", name=f"{word} of one launch") for word in ("FLOPs", "Bytes"))
@@ -36,7 +36,7 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     drawn.eventually(lambda: book.python("list(w.selected)") == [1])
     flops.fill("100 TFLOP/s")
     press("Enter")
-    fault = root.locator(".roofwidget-work [role=alert]")
+    fault = root.locator(".rw-work [role=alert]")
     expect(fault).to_have_text("“TFLOP/s” is not a unit of FLOP; write for example “4 TFLOP”")
     expect(flops).to_have_attribute("aria-invalid", "true")
     flops.fill("100 TFLOP")
@@ -45,7 +45,7 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     moved.fill("100 GB")
     press("Enter")
     expect(sentence).to_contain_text(re.compile(r"compute-bound.*50\s%\sof\sroof"))
-    expect(root.locator(".roofwidget-work")).to_contain_text("3 launches: 300 TFLOP, 300 GB")
+    expect(root.locator(".rw-work")).to_contain_text("3 launches: 300 TFLOP, 300 GB")
     drawn.eventually(
         lambda: book.python("{k: dict(v) for k, v in w.typed_work.items()}[1]") == {"flops": 1e14, "bytes": 1e11}
     )
@@ -73,13 +73,13 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
     moved = drawn.root.get_by_role("textbox", name="Bytes", exact=True)
     expect(moved).to_be_focused()
     # The FLOPs are known.
-    expect(drawn.root.locator(".roofwidget-work input")).to_have_count(1)
+    expect(drawn.root.locator(".rw-work input")).to_have_count(1)
     moved.fill("0,1 TB")
     drawn.page.keyboard.press("Enter")
     expect(moved).to_have_value("100 GB")
-    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).to_contain_text("rechengebunden")
+    expect(drawn.root.locator(".rw-formula + .rw-spoken")).to_contain_text("rechengebunden")
     drawn.root.get_by_role("button", name="Eingegebene Bytes entfernen").click()
-    expect(drawn.root.locator(".roofwidget-formula + .roofwidget-spoken")).not_to_contain_text("rechengebunden")
+    expect(drawn.root.locator(".rw-formula + .rw-spoken")).not_to_contain_text("rechengebunden")
 
 
 def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..., Exported]) -> None:
@@ -94,6 +94,6 @@ def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..
     expect(typed).to_have_value("600 OP")
     typed.fill("600 TOP")
     drawn.page.keyboard.press("Enter")
-    expect(drawn.root.locator(".roofwidget-work")).to_contain_text("3 launches: 1.8 POP")
+    expect(drawn.root.locator(".rw-work")).to_contain_text("3 launches: 1.8 POP")
     drawn.root.get_by_role("button", name="Remove the typed operations").click()
     expect(typed).to_have_value("")

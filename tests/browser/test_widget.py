@@ -46,7 +46,7 @@ def test_dragging_the_bandwidth_slider_moves_the_ridge_and_reaches_python(notebo
     ridge = book.python(f"rw.units.format_intensity({4614e12 / bandwidth!r}, 4)")
     assert drawn.label("ridge v7x-fp8") == f"ridge {ridge.removesuffix(' FLOP/B')}"
     assert book.python("dict(w.what_if['v7x-fp8']['bandwidth'])") == {"HBM": bandwidth}
-    expect(drawn.root.locator(".roofwidget-ghost[data-chip='v7x-fp8']")).to_have_count(1)
+    expect(drawn.root.locator(".rw-ghost[data-chip='v7x-fp8']")).to_have_count(1)
     drawn.reset("bandwidth").click()
     assert drawn.roof("v7x-fp8") == before
     drawn.eventually(lambda: book.python("w.bandwidth") == 7.2e12)
@@ -110,7 +110,7 @@ w"""
     book, drawn = shown(notebook, cell, width=480)
     for width in (480, 1000):
         book.page.set_viewport_size({"width": width, "height": 900})
-        drawn.eventually(lambda width=width: (drawn.root.locator(".roofwidget-narrow").count() == 1) == (width < 640))  # type: ignore[misc]
+        drawn.eventually(lambda width=width: (drawn.root.locator(".rw-narrow").count() == 1) == (width < 640))  # type: ignore[misc]
         output = book.page.locator(".jp-OutputArea-output").first.bounding_box()
         assert output is not None
         for name, ai, rate in (("high", 1000.0, 1e13 / 0.11), ("low", 1.0, 1e10 / 9)):
@@ -147,7 +147,7 @@ def test_an_unmeasured_kernel_stands_on_every_roof(notebook: OpenNotebook) -> No
 
 def test_kernels_without_flops_stand_in_the_strip_and_unknown_ones_are_counted(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, MEASURED)
-    expect(drawn.root.locator(".roofwidget-strip")).to_contain_text("0 FLOP")
+    expect(drawn.root.locator(".rw-strip")).to_contain_text("0 FLOP")
     kernels = drawn.root.get_by_role("tabpanel", name="Kernels")
     expect(kernels).to_contain_text("1 kernel has no FLOPs or bytes (30 % of kernel time).")
     drawn.chart.focus()
@@ -209,7 +209,7 @@ def test_every_control_works_by_keyboard_and_keeps_the_notebooks_keys_away(noteb
 
 def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
-    box, fault = drawn.box("peak"), drawn.root.locator("[data-rw=status] .roofwidget-fault")
+    box, fault = drawn.box("peak"), drawn.root.locator("[data-rw=status] .rw-fault")
     for text, expected in (("2 PFLOP/s", 2e15), ("1.2e15", 1.2e15), ("×1.5", 1.8e15)):
         box.fill(text)
         box.press("Enter")
@@ -278,9 +278,9 @@ def test_a_chip_without_the_precision_keeps_its_toggle_with_the_reason(notebook:
     book, drawn = shown(notebook, MEASURED)
     drawn.choose("precision", "fp8")
     assert not drawn.has_roof("plain")
-    pill = drawn.root.locator(".roofwidget-lacking")
+    pill = drawn.root.locator(".rw-lacking")
     expect(pill).to_contain_text("Plain no fp8")
-    expect(pill.locator(".roofwidget-name")).to_have_attribute("title", "Plain has no peak for fp8")
+    expect(pill.locator(".rw-name")).to_have_attribute("title", "Plain has no peak for fp8")
     drawn.eventually(lambda: book.python("w.precision") == "fp8")
     assert book.python("list(w.shown)") == ["example", "plain"]
 
@@ -298,7 +298,7 @@ w"""
     assert name in drawn.tooltip()
     assert name in drawn.sentence()
     book.run(1)
-    assert Drawn(book, 1).root.locator(".roofwidget-title").text_content() == name
+    assert Drawn(book, 1).root.locator(".rw-title").text_content() == name
     assert book.page.locator(".roofwidget img").count() == 0
     assert book.page.evaluate("window.PWNED === undefined")
 
@@ -328,12 +328,12 @@ def test_in_a_narrow_cell_the_chips_scroll_beside_the_button_that_adds_one(noteb
     cell = 'import roofwidget as rw\nw = rw.roofline(["h100-sxm", "b200", "mi300x", "mi325x", "v5p", "v6e"])\nw'
     _, drawn = shown(notebook, cell, width=480)
     right = drawn.root.evaluate("(root) => root.getBoundingClientRect().right")
-    pills = drawn.root.locator(".roofwidget-pill")
+    pills = drawn.root.locator(".rw-pill")
     expect(pills).to_have_count(6)
     bar = drawn.root.get_by_role("toolbar")
     before = drawn.root.locator("[data-rw=add-chip]").bounding_box()
     assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
-    pills.last.locator(".roofwidget-name").focus()
+    pills.last.locator(".rw-name").focus()
     assert pills.last.evaluate("(pill) => pill.getBoundingClientRect().right") <= right
     assert drawn.root.locator("[data-rw=add-chip]").bounding_box() == before
 
@@ -359,7 +359,7 @@ def test_in_a_box_each_widget_has_its_share_of_the_width(
 ) -> None:
     book = notebook([BESIDE + cell])
     book.run(0)
-    charts = book.page.locator(".roofwidget-chart")
+    charts = book.page.locator(".rw-chart")
     expect(charts).to_have_count(len(shares))
     whole = book.page.locator(".jp-OutputArea-output .jupyter-widgets").first.evaluate("(box) => box.clientWidth")
     for index, share in enumerate(shares):

@@ -96,7 +96,7 @@ def drawn(frame: Frame) -> None:
     """Wait until each widget of a page is drawn."""
     parts = frame.locator(f"section[{MARK}]").count()
     assert parts > 0
-    expect(frame.locator(".roofwidget-chart")).to_have_count(parts)
+    expect(frame.locator(".rw-chart")).to_have_count(parts)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -125,7 +125,7 @@ def test_a_lesson_is_reached_by_the_navigation_and_its_links_leave_the_frame(vis
     page.locator(".sidebar-tree").get_by_role("link", name="The course").click()
     page.get_by_role("main").get_by_role("link", name="A first roofline").click()
     frame = page.frame_locator("iframe.lesson")
-    expect(frame.locator(".roofwidget-chart").first).to_be_visible()
+    expect(frame.locator(".rw-chart").first).to_be_visible()
     frame.locator("a[href$='03_fusion.html']").first.click()
     expect(page).to_have_title(re.compile("^Fusion"))
     assert visitor.faults == []
@@ -142,11 +142,11 @@ def test_a_frame_has_the_theme_of_the_site(browser: Browser, root: str) -> None:
     visitor = Visitor(browser, root, color_scheme="null")
     page = visitor.open("index.html")
     frame = page.frame_locator("iframe.first")
-    expect(frame.locator(".roofwidget-chart")).to_be_visible()
-    expect(frame.locator(".roofwidget-dark")).to_have_count(0)
+    expect(frame.locator(".rw-chart")).to_be_visible()
+    expect(frame.locator(".rw-dark")).to_have_count(0)
     page.locator(".theme-toggle:visible").click()
     expect(page.locator("body")).to_have_attribute("data-theme", "dark")
-    expect(frame.locator(".roofwidget-dark")).to_have_count(1)
+    expect(frame.locator(".rw-dark")).to_have_count(1)
     assert visitor.faults == []
     visitor.context.close()
 
@@ -197,6 +197,7 @@ def test_every_link_of_every_page_leads_to_a_file_of_the_site_and_to_an_anchor()
 
 def test_the_reference_has_every_public_name_and_every_subcommand() -> None:
     anchors = set().union(*(Links(path).anchors for path in SITE.glob("api/*.html")))
-    assert [name for name in rw.__all__ if not {f"roofwidget.{name}", f"module-roofwidget.{name}"} & anchors] == []
+    names = vars(rw)["__all__"]
+    assert [name for name in names if not {f"roofwidget.{name}", f"module-roofwidget.{name}"} & anchors] == []
     command = (SITE / "api" / "command.html").read_text(encoding="utf-8")
     assert [name for name in cli._COMMANDS if f"roofwidget {name}" not in command] == []

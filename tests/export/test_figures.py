@@ -102,7 +102,7 @@ def test_the_widths_of_letters_are_those_of_liberation_sans() -> None:
     except OSError:
         pytest.skip("Liberation Sans is not installed")
     source = built_files.text("engine.js")
-    table = re.search(r'"(278 278 355[\d ]*)"(?:,"([\d ]+)")(?:,"([\d ]+)")(?:,"([\d ]+)")', source)
+    table = re.search(r"`(278 278 355[\d ]*)`,`([\d ]+)`,`([\d ]+)`,`([\d ]+)`", source)
     assert table is not None
     widths = [int(width) for line in table.groups() for width in line.split()]
     assert [round(font.getlength(chr(32 + at))) for at in range(95)] == pytest.approx(widths, abs=2)

@@ -131,6 +131,14 @@ def test_kernels_that_a_graph_hides_and_series_come_back(tmp_path: Path) -> None
     assert again(grown, tmp_path).has_series
 
 
+def test_columns_that_only_earlier_kernels_had_come_back(tmp_path: Path) -> None:
+    model = RooflineModel(["v5p"], rw.Kernels(["a"], [1], [2], extra={"site": ["x"]}))
+    model.sort_by, model.columns, model.colour_by = "-site", ["name", "site"], "site"
+    model.kernels = [("b", 1, 2)]
+    other = again(model, tmp_path)
+    assert (other.sort_by, other.columns, other.colour_by) == ("-site", ("name", "site"), "site")
+
+
 def test_launches_of_a_sum_come_back(tmp_path: Path) -> None:
     table = rw.Kernels(["a", "b", "a"], [1e9, 2e9, 3e9], [1e6, 1e6, 1e6], time=[1e-3, 2e-3, 3e-3])
     found = again(RooflineModel([CHIP], table.groupby("name")), tmp_path).kernels

@@ -19,7 +19,7 @@ chips = [
     rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"}),
     rw.Chip("Other", {"bf16": "200 TFLOP/s"}, {"HBM": "2 TB/s"}),
 ]
-w = rw.RooflineWidget(chips, [("on the roof", 1e12, 1e11, 0.1), ("under it", 1e14, 1e11, 3)], locale="en")
+w = rw.RooflineWidget(chips, [("on the roof", 1e12, 1e11), ("under it", 1e14, 1e11)], locale="en")
 w"""
 CHIPS = ("Example", "Other")
 WAITING = "Python is busy or gone; changes wait."
@@ -65,12 +65,12 @@ class Page:
     @property
     def note(self) -> Locator:
         """The note on the connection."""
-        return self.page.locator(".roofwidget-connection[role=status]").first
+        return self.page.locator(".rw-connection[role=status]").first
 
     def state(self) -> list[Any]:
         """Return what the first view shows of `KNOWN`."""
         drawn = self.drawn
-        titles = drawn.root.locator("h2").all_text_contents()
+        titles = drawn.root.locator("h2.rw-title").all_text_contents()
         pressed = {name: drawn.toggle(name).get_attribute("aria-pressed") == "true" for name in CHIPS}
         return [
             shown(drawn, "peak"),

@@ -108,7 +108,7 @@ def test_kernel_killed_while_a_file_is_sent(faults: Faults) -> None:
         page.drawn.root.locator("input[type=file]").set_input_files(
             files={"name": "run.csv", "mimeType": "text/csv", "buffer": b"name,flops,bytes\nmatmul,1e12,1e9\n"}
         )
-        panel = page.drawn.root.locator(".roofwidget-opening")
+        panel = page.drawn.root.locator(".rw-opening")
         panel.get_by_role("button", name="Show alone").click()
         expect(panel).to_contain_text(WAITING)
         faults.says(WAITING)

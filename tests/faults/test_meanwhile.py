@@ -251,10 +251,10 @@ def test_hidden(faults: Faults) -> None:
     grip = begin(page)
     before = page.drawn.chart.bounding_box()
     page.page.evaluate(HIDE)
-    expect(page.page.locator(".roofwidget-chart")).to_be_hidden()
+    expect(page.page.locator(".rw-chart")).to_be_hidden()
     page.kernel.value("setattr(w, 'title', 'while hidden')")
     page.page.evaluate(SHOW)
-    expect(page.page.locator(".roofwidget-chart")).to_be_visible()
+    expect(page.page.locator(".rw-chart")).to_be_visible()
     grip.release()
     assert agree(page)[1:3] == [near(0.65), "while hidden"]
     after = page.drawn.chart.bounding_box()

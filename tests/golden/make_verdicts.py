@@ -160,7 +160,7 @@ def idle_cases() -> None:
         "idle",
         [kernel("a", 1, 2, A), idle(2)],
         f"The GPU is idle {pct(F(1, 2))} of the time.",
-        f"With your what-if: Kernels run {s(2)} of {s(4)}, in one launch. The one to fix first could save up to "
+        f"With your what-if: kernels run {s(2)} of {s(4)}, in one launch. The one to fix first could save up to "
         f"{s(F(3, 2))}; at every roof {s(F(1, 2))} would remain.",
         what_if={"bandwidth": 2e12},
     )

@@ -44,7 +44,7 @@ def test_every_text_is_text(name: str, open_page: OpenPage, tmp_path: Path, tall
     home.mkdir()
     with hosts.serving(host, own) as address:
         plain = open_page(address)
-        expect(plain.page.locator(".roofwidget-chart")).to_be_visible()
+        expect(plain.page.locator(".rw-chart")).to_be_visible()
     with hosts.serving(dataclasses.replace(host, text=SHOWN[name]), home) as address:
         guarded = open_page(address)
         tally(name)(scripts=check_widgets(guarded.page))

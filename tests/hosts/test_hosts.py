@@ -48,13 +48,13 @@ def run_cells(page: Page, host: Host) -> None:
         for _ in range(ATTEMPTS):
             page.get_by_test_id("run-button").last.click()
             with contextlib.suppress(PlaywrightTimeout):
-                page.locator(".roofwidget-chart").wait_for(timeout=5000)
+                page.locator(".rw-chart").wait_for(timeout=5000)
                 return
 
 
 def changes_what_python_hears(page: Page) -> None:
     """Move the slider of the peak by a key, and wait until Python says the value that the page shows."""
-    expect(page.locator(".roofwidget-chart").first).to_be_visible()
+    expect(page.locator(".rw-chart").first).to_be_visible()
     slider = page.get_by_role("slider", name=re.compile("^Peak")).first
     box = page.get_by_role("textbox", name=re.compile("^Peak.*typed")).first
     before = box.input_value()

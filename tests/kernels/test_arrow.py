@@ -191,5 +191,5 @@ def test_a_column_added_to_a_table_of_kernels_is_kept_or_named() -> None:
 
 def test_damaged_metadata_of_a_table_of_kernels_is_one_clear_error() -> None:
     table = every_column().to_arrow().replace_schema_metadata({b"roofwidget": b'{"version": 1}'})
-    with pytest.raises(rw.readers.ProfileError, match="the metadata of a table of kernels is damaged: 'chip'"):
+    with pytest.raises(rw.ProfileError, match="the metadata of a table of kernels is damaged: 'chip'"):
         rw.read(table)

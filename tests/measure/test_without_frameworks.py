@@ -42,3 +42,28 @@ def test_a_profile_of_pytorch_does_not_import_its_compiler() -> None:
     )
     # Forward, and the gradient of the weights.
     assert run(code) == f"{2 * 2 * 2 * 8 * 4}\nFalse False\n"
+
+
+@pytest.mark.parametrize(
+    "counting",
+    [
+        "assert rw.count_flops(np.matmul, np.ones((4, 4)), np.ones((4, 4))).flops == 128",
+        "print(rw.profile(np.tanh, np.ones(100), repeat=1).bound('v5p'))",
+        "assert rw.measured(flops=2, bytes=24)(abs)(-3) == 3",
+        "rw.sweep(lambda n: (np.tanh, np.ones(n)), over={'n': [8]}, peaks='v5p', repeat=1).summary()",
+        "rw.from_jax, rw.from_hlo_text, rw.RooflineAnalyzer, rw.measure_peaks, rw.this_chip",
+        "from roofwidget.measure import frameworks; list(map(frameworks.counter, ['numpy', 'torch', 'jax']))",
+    ],
+)
+def test_counting_imports_nothing_of_jupyter(counting: str) -> None:
+    shown = "print(sorted({'anywidget', 'ipywidgets', 'IPython'} & set(sys.modules)))"
+    assert run(f"import sys, numpy as np, roofwidget as rw\n{counting}\n{shown}").endswith("[]\n")
+
+
+def test_a_function_is_profiled_where_jupyter_is_missing() -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['anywidget', 'ipywidgets', 'IPython', 'traitlets']))\n"
+        "import numpy as np, roofwidget as rw\n"
+        "rw.profile(np.tanh, np.ones(100), repeat=1).summary('v5p')"
+    )
+    assert run(code)

@@ -56,9 +56,8 @@ _TYPESCRIPT: Final = {
     **{
         f"js/src/roofline/{name}.ts": _ROOFLINE
         for name in (
-            *("answers", "bound", "ceilings", "compare_runs", "crossings", "filters", "kernel_moves"),
-            *("measured_rates", "points", "positions", "projection", "ranking", "roof_change_index", "roofline"),
-            "totals",
+            *("answers", "bound", "ceilings", "compare_runs", "crossings", "filters", "measured_rates", "points"),
+            *("positions", "projection", "ranking", "roof_change_index", "roofline", "totals", "kernel_moves"),
         )
     },
     **{

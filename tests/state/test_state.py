@@ -10,6 +10,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 import traitlets
 
@@ -26,7 +27,7 @@ IN_TWO_THREADS = 300
 SMALL = Chip("Small", {"bf16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "4 TB/s"})
 LARGE = Chip("Large", {"bf16": "400 TFLOP/s"}, {"HBM": "2 TB/s"})
 OTHER = Chip("Other", {"fp32": "1 TFLOP/s"}, {"DDR": "100 GB/s"})
-KERNELS = rw.Kernels(["matmul", "copy", "opaque"], [1e12, 0, None], [1e9, 8e6, None], time=[0.02, 1e-5, 1e-3])
+KERNELS = rw.Kernels(["matmul", "copy", "opaque"], [1e12, 0, np.nan], [1e9, 8e6, np.nan], time=[0.02, 1e-5, 1e-3])
 NAMED = rw.Kernels(["a", "b"], [1e9, 2e9], [1e6, 2e6], time=[1e-3, 2e-3], extra={"site": ["x", "y"]})
 PREFILL = rw.chain([("scale", 1), ("shift", 1), ("clip", 1)], elements=1_000)
 DECODE = rw.chain([("load", 1), ("store", 2)], elements=10)
@@ -81,7 +82,11 @@ def made(drawn: Random) -> RooflineWidget:
     widget = RooflineWidget(
         [SMALL, LARGE], **drawn.choice(({"kernels": KERNELS}, {"graphs": {"prefill": PREFILL, "decode": DECODE}}))
     )
-    steps = ["start", ("faster", {"bandwidth": "3 TB/s"}), ("in time", {"view": "time", "focus_chip": "large"})]
+    steps: list[Any] = [
+        "start",
+        ("faster", {"bandwidth": "3 TB/s"}),
+        ("in time", {"view": "time", "focus_chip": "large"}),
+    ]
     rw.Story(widget, steps)
     return widget
 
@@ -220,7 +225,7 @@ def test_changes_of_two_threads_are_those_of_one_in_the_order_in_which_they_took
                 record[id(before)] = (before, then, make)  # noqa: B023
             return names
 
-        widget._cell.swap = recorded  # type: ignore[method-assign]
+        setattr(widget._cell, "swap", recorded)  # noqa: B010 - a method of this object alone
         known = drawn.sample(list(VALUES), 8)
         changes = [[assigned(some(drawn, 1, known)) for _ in range(8)] for _ in range(2)]
 
@@ -252,7 +257,7 @@ def test_a_refused_change_leaves_the_very_same_state() -> None:
 
 def test_a_state_does_not_change() -> None:
     with pytest.raises(AttributeError, match="a state does not change"):
-        EMPTY.title = "x"  # type: ignore[misc]
+        EMPTY.title = "x"
     with pytest.raises(AttributeError, match="there is no 'titel'; did you mean 'title'"):
         change(EMPTY, {"titel": "x"})
 

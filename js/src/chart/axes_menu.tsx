@@ -45,15 +45,15 @@ export function AxesMenu({ store, scene }: { readonly store: Store; readonly sce
   return (
     <>
       {pick("frame", words.frame, ["points", "chip"], (frame) => words.frames[frame])}
-      {axes.frame.value === "chip" && <small class="roofwidget-muted">{words.frameNote}</small>}
+      {axes.frame.value === "chip" && <small class="rw-muted">{words.frameNote}</small>}
       {pick("rateUnit", words.rate, ["FLOP/s", "FLOP/cycle"], (unit) => words.rates[unit])}
-      {clock && <small class="roofwidget-muted">{clock}</small>}
+      {clock && <small class="rw-muted">{clock}</small>}
       {pick("word", words.data, [0, 2, 4, 8], words.bytes)}
       {pick("xAxis", words.across, ["intensity", "balance"], (kind) =>
         words.kinds[kind](xUnitIn(kind === "balance", moved, scene.units.operation)),
       )}
       {pick("tickBase", words.ticks, [10, 2], (base) => words.bases[base])}
-      <small class="roofwidget-muted">{words.note}</small>
+      <small class="rw-muted">{words.note}</small>
     </>
   );
 }

@@ -4,12 +4,18 @@
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
 import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
 import { commonOperation } from "../roofline/operations.ts";
+import { idleRows } from "../roofline/positions.ts";
+import type { Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
 import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
 import { withWhatIf } from "../text/moves.ts";
+<<<<<<< HEAD
+=======
+import { shortNames } from "../text/names.ts";
+>>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 import { reasonOf } from "../text/reasons.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";
@@ -104,14 +110,15 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
   const formula = isMoved
     ? text
     : row === undefined
-      ? outsideOf(store) || sentenceOfRidge(roof, store.view.plane.value)
+      ? outsideOf(store) || sentenceOfRidge(roof, store.view.plane.value, nameOfChip(store, roof))
       : formulaOf(store.rows.drawn.value, row, roof);
   return { text: unbroken(text), formula: unbroken(formula), note: noteOf(store) };
 }
 
 function noteOf(store: Store): string {
   const { notDrawn, home } = store.rows.points.value;
-  const names = notDrawn > 0 ? namesOf(store, (row) => (home[row] ?? -1) < 0) : [];
+  const isIdle = idleRows(store.rows.drawn.value);
+  const names = notDrawn > 0 ? namesOf(store, (row) => (home[row] ?? -1) < 0 && !isIdle(row)) : [];
   return [notDrawn > 0 ? strings.notDrawn(notDrawn, names) : "", outsideOf(store)].filter(Boolean).join(" ");
 }
 
@@ -121,6 +128,8 @@ function outsideOf(store: Store): string {
   const names = namesOf(store, (row) => outside.has(row));
   return outside.size > 0 ? strings.outside(outside.size, names) : "";
 }
+
+const nameOfChip = ({ rates }: Store, { chip }: Roof) => shortNames(rates.chips.value).get(chip.id) ?? chip.name;
 
 /** The maximum number of kernels that a note under the chart names. */
 const MAX_NAMED = 3;

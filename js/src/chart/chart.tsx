@@ -67,7 +67,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   if (!handles.current || !store.view.isInDrag() || gesture.drag) {
     handles.current = (
       <Clip box={frameOf(scales)}>
-        <RoofHandles {...handled} onHover={hover.hover} />
+        <RoofHandles {...handled} onHover={hover.hover} onTap={hover.tap} />
       </Clip>
     );
   }

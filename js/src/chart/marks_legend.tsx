@@ -1,7 +1,7 @@
 // The legend of the chart: what each mark in the picture means, and what can be dragged. It lists only what the chart
 // shows now.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChild } from "preact";
 import { SIDES } from "../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../roofline/positions.ts";
 import type { Store } from "../state/store.ts";
@@ -13,7 +13,12 @@ import { isMeasured } from "./points/painter.ts";
 import { RING_GAP_PX, shapeOf, shapePath } from "./points/shapes.ts";
 import type { Scene } from "./scene.ts";
 
-type Swatch = readonly [key: string, picture: ComponentChildren, text: string];
+/** An entry: its picture is the path of a line, or an element. */
+type Swatch = readonly [key: string, picture: string | ComponentChild, text: string];
+
+/** Returns the entries of those pairs whose first value is true. */
+const those = (all: readonly (readonly [is: boolean, ...Swatch])[]): Swatch[] =>
+  all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
 
 /** The centre of a swatch, px. A swatch is 32 px wide and 20 px high. */
 const [X, Y] = [16, 10];
@@ -34,11 +39,11 @@ export function MarksLegend({ store, scene }: { readonly store: Store; readonly 
 }
 
 const Swatches = ({ swatches }: { readonly swatches: readonly Swatch[] }) => (
-  <ul class="roofwidget-swatches">
+  <ul class="rw-swatches">
     {swatches.map(([key, picture, text]) => (
       <li key={key} data-mark={key}>
         <svg width={32} height={20} aria-hidden="true" fill="none" stroke="currentColor" stroke-width={1.5}>
-          {picture}
+          {typeof picture === "string" ? <path d={picture} /> : picture}
         </svg>
         <span>{text}</span>
       </li>
@@ -62,10 +67,10 @@ function pointSwatches({ points, levels, theme, marked, isPatterned }: Scene): S
   ];
   const names = Object.keys(SIDES) as (keyof typeof SIDES)[];
   const circle = (radius: number, x = X) => circlePath([x, Y], radius);
-  const more: readonly (readonly [boolean, ...Swatch])[] = [
-    [grown[0] === 1, "area", <path key="area" d={`${circle(3, 7)}${circle(7, 21)}`} />, words.area],
-    [unmeasured[0] === 1, "unmeasured", <path key="on" d={`M2,${Y}H30${circle(4)}`} />, words.unmeasured],
-    [levels.length > 0, "outline", <path key="outline" d={circle(5)} />, words.otherLevel],
+  const more = those([
+    [grown[0] === 1, "area", `${circle(3, 7)}${circle(7, 21)}`, words.area],
+    [unmeasured[0] === 1, "unmeasured", `M2,${Y}H30${circle(4)}`, words.unmeasured],
+    [levels.length > 0, "outline", circle(5), words.otherLevel],
     [
       above[0] === 1,
       "above",
@@ -73,11 +78,8 @@ function pointSwatches({ points, levels, theme, marked, isPatterned }: Scene): S
       words.aboveRoof,
     ],
     [marked.length > 0, "ring", <path key="ring" d={`${circle(4)}${circle(7)}`} stroke-width={2} />, words.ring],
-  ];
-  return [
-    ...names.filter((name) => sides.has(SIDES[name])).map(shape),
-    ...more.flatMap(([is, ...swatch]) => (is ? [swatch] : [])),
-  ];
+  ]);
+  return [...names.filter((name) => sides.has(SIDES[name])).map(shape), ...more];
 }
 
 /** The entries for the lines of the roofline plane. */
@@ -86,11 +88,11 @@ function lineSwatches(store: Store, scene: Scene): Swatch[] {
   const line = (dash: string | undefined, width = 1.5) => (
     <path d={`M2,${Y}H30`} stroke-dasharray={dash} stroke-width={width} />
   );
-  const arrow = <path d={`M${X},19V3m-4,5l4,-5l4,5`} />;
+  const arrow = `M${X},19V3m-4,5l4,-5l4,5`;
   const styles = new Set(subRoofs.map(({ style }) => style));
   const isMeasuredHere = points.measured > 0;
   const hasTrails = (store.workload.trails.value?.list.length ?? 0) > 0;
-  const all: readonly (readonly [boolean, ...Swatch])[] = [
+  return those([
     [focus !== undefined, "roof", <path key="roof" d="M2,18L14,6H30" stroke-width={2.5} />, words.roof],
     [focus !== undefined, "ceilings", line("4 3"), words.ceilings(store.view.terms.value)],
     [roofs.some(changed), "sheet", line("4 3"), words.sheet],
@@ -99,30 +101,24 @@ function lineSwatches(store: Store, scene: Scene): Swatch[] {
     [styles.has("communication"), "link", line(STYLES.communication["stroke-dasharray"]), words.link],
     [shownSnapshots(store).length > 0, "snapshot", line("2 3", 1), words.snapshot],
     [isMeasuredHere && focus !== undefined, "gap", arrow, words.gap],
-    [store.rows.moved.value !== undefined, "moved", <path key="m" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.moved],
-    [hasTrails, "trail", <path key="t" d={`M4,${Y}Q14,18 27,${Y}m-6,-3l6,3l-5,5`} />, words.trail],
-    [store.rows.runs.value !== undefined, "runs", <path key="r" d={`M4,${Y}H24m-5,-4l5,4l-5,4`} />, words.runs],
-    [scales.strip !== undefined, "strip", <path key="strip" d="M9,2V18M23,2V18" />, words.strip],
-  ];
-  return all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
+    [store.rows.moved.value !== undefined, "moved", `M4,${Y}H24m-5,-4l5,4l-5,4`, words.moved],
+    [hasTrails, "trail", `M4,${Y}Q14,18 27,${Y}m-6,-3l6,3l-5,5`, words.trail],
+    [store.rows.runs.value !== undefined, "runs", `M4,${Y}H24m-5,-4l5,4l-5,4`, words.runs],
+    [scales.strip !== undefined, "strip", "M9,2V18M23,2V18", words.strip],
+  ]);
 }
 
 const timeSwatches = (): Swatch[] => [
   ["diagonal", <path key="d" d="M6,18L26,2" stroke-width={3} />, words.diagonal],
-  ["isochrone", <path key="i" d="M6,4H20V18" />, words.isochrone],
+  ["isochrone", "M6,4H20V18", words.isochrone],
 ];
 
 function roofGestures({ lesson: { isLocked }, view: { terms } }: Store): Swatch[] {
   const [peak, bandwidth] = [!isLocked("peak_flops"), !isLocked("bandwidth")];
-  const all: readonly (readonly [boolean, ...Swatch])[] = [
-    [peak, "peak", <path key="p" d={`M2,${Y}H30M13,6l3,-4l3,4M13,14l3,4l3,-4`} />, words.drag.peak],
-    [bandwidth, "bandwidth", <path key="b" d={`M8,18L24,2M10,7l-4,3l4,3M22,7l4,3l-4,3`} />, words.drag.bandwidth],
-    [
-      peak && bandwidth,
-      "ridge",
-      <path key="r" d={`M4,18L16,${Y}H30${circlePath([X, Y], 4)}`} />,
-      words.drag.ridge(terms.value),
-    ],
+  return those([
+    [peak, "peak", `M2,${Y}H30M13,6l3,-4l3,4M13,14l3,4l3,-4`, words.drag.peak],
+    [bandwidth, "bandwidth", `M8,18L24,2M10,7l-4,3l4,3M22,7l4,3l-4,3`, words.drag.bandwidth],
+    [peak && bandwidth, "ridge", `M4,18L16,${Y}H30${circlePath([X, Y], 4)}`, words.drag.ridge(terms.value)],
     [
       peak || bandwidth,
       "fine",
@@ -131,20 +127,13 @@ function roofGestures({ lesson: { isLocked }, view: { terms } }: Store): Swatch[
       </text>,
       words.drag.fine,
     ],
-  ];
-  return all.flatMap(([is, ...swatch]) => (is ? [swatch] : []));
+  ]);
 }
 
 const planeGestures = ({ lesson: { isLocked } }: Store, isTime: boolean, { points }: Scene): Swatch[] => [
   ...(isTime || points.n === 0 || isLocked("moves")
     ? []
-    : [
-        [
-          "kernel",
-          <path key="k" d={`${circlePath([8, Y], 4)}M14,${Y}H28m-5,-4l5,4l-5,4`} />,
-          words.drag.kernel,
-        ] as const,
-      ]),
+    : [["kernel", `${circlePath([8, Y], 4)}M14,${Y}H28m-5,-4l5,4l-5,4`, words.drag.kernel] as const]),
   ["select", <path key="s" d="M6,4H26V16H6Z" stroke-dasharray="3 2" />, words.drag.select],
-  ...(isLocked("view") ? [] : [["wheel", <path key="w" d="M12,2h8v16h-8zM16,5v4" />, words.drag.wheel] as const]),
+  ...(isLocked("view") ? [] : [["wheel", "M12,2h8v16h-8zM16,5v4", words.drag.wheel] as const]),
 ];

@@ -6,7 +6,7 @@ import { attainable } from "../roofline/roofline.ts";
 import type { Store } from "../state/store.ts";
 import { formatAnswer } from "../text/numbers.ts";
 import { useGesture } from "../ui/gesture.ts";
-import { isModified, KEYS_OF_MARKER, lookUp, used } from "../ui/keys.ts";
+import { isModified, KEYS_OF_MARKER, lookUp, OWN_KEYS, used } from "../ui/keys.ts";
 import { textAt } from "../wire/columns.ts";
 import type { Question } from "../wire/types.ts";
 import { storyWords as words } from "../words/words.ts";
@@ -119,13 +119,13 @@ function Marker(props: MarkerProps) {
       : { width: `${scales.plot.right - scales.plot.left}px` };
   return (
     <>
-      <div class="roofwidget-guide" data-axis={axis} style={{ ...line, ...length }} />
+      <div class="rw-guide" data-axis={axis} style={{ ...line, ...length }} />
       <div
-        class="roofwidget-marker"
+        class="rw-marker"
         data-axis={axis}
         role="slider"
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={axis === "x" ? words.marker.intensity : words.marker.rate}
         aria-valuenow={value}
         aria-valuemin={low}
@@ -139,7 +139,7 @@ function Marker(props: MarkerProps) {
         onClick={(event) => event.stopPropagation()}
         onKeyDown={onKeyDown}
       >
-        <span class="roofwidget-place" data-side={x > scales.plot.right - PLACE_PX ? "start" : "end"}>
+        <span class="rw-place" data-side={x > scales.plot.right - PLACE_PX ? "start" : "end"}>
           {text}
         </span>
       </div>
@@ -155,14 +155,14 @@ function Glide(props: MarkerProps) {
   if (typeof given !== "number" || typeof question.answer !== "number") return null;
   const from = placeOf(props, given);
   const to = pointOf(store, props.scene, question.kernel) ?? placeOf(props, question.answer);
-  const way = { "--roofwidget-dx": `${from.x - to.x}px`, "--roofwidget-dy": `${from.y - to.y}px` };
+  const way = { "--rw-dx": `${from.x - to.x}px`, "--rw-dy": `${from.y - to.y}px` };
   const isMoving = isNew.current;
   isNew.current = false;
   return (
     <>
-      <div class="roofwidget-guess" style={{ left: `${from.x}px`, top: `${from.y}px` }} aria-hidden="true" />
+      <div class="rw-guess" style={{ left: `${from.x}px`, top: `${from.y}px` }} aria-hidden="true" />
       <div
-        class="roofwidget-truth"
+        class="rw-truth"
         data-moves={isMoving || undefined}
         style={{ left: `${to.x}px`, top: `${to.y}px`, ...way }}
         aria-hidden="true"

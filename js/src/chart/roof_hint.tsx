@@ -19,7 +19,7 @@ interface Hovered {
   readonly y: number;
 }
 
-/** Returns the part of the focus roof under the pointer, and whether the pointer has rested on it. */
+/** Returns the part of the focus roof under the pointer or the last tap, and whether the pointer has rested on it. */
 export function useRoofHover(width: number) {
   const hovered = useSignal<Hovered | undefined>(undefined);
   const isResting = useSignal(false);
@@ -33,7 +33,7 @@ export function useRoofHover(width: number) {
         clearTimeout(timer);
         isResting.value = false;
         const { part } = (event.target as SVGElement).dataset;
-        const chart = (event.target as Element).closest(".roofwidget-chart");
+        const chart = (event.target as Element).closest(".rw-chart");
         if (!isOver || !chart || !isPart(part) || event.pointerType === "touch" || event.buttons !== 0) {
           hovered.value = undefined;
           return;
@@ -43,6 +43,19 @@ export function useRoofHover(width: number) {
         timer = setTimeout(() => {
           isResting.value = true;
         }, HINT_MS);
+      },
+      /** A tap shows what a resting mouse shows, until the next press. */
+      tap(event: PointerEvent) {
+        const { part } = (event.target as SVGElement).dataset;
+        const chart = (event.target as Element).closest<HTMLElement>(".rw-chart");
+        if (!chart || !isPart(part) || event.pointerType !== "touch") return;
+        const [x, y] = placeIn(chart, latest.width, event);
+        hovered.value = { part, x, y };
+        isResting.value = true;
+        const leave = () => {
+          hovered.value = undefined;
+        };
+        chart.ownerDocument.addEventListener("pointerdown", leave, { once: true, capture: true });
       },
     };
   }, [width]);
@@ -62,7 +75,7 @@ export function RoofHint({ hover, drag, size }: RoofHintProps) {
   if (!bubble) return null;
   const left = clamp(bubble.x, EDGE_PX, size.width - EDGE_PX);
   return (
-    <div class="roofwidget-roofhint" role="note" style={{ left: `${left}px`, top: `${bubble.y - ABOVE_PX}px` }}>
+    <div class="rw-roofhint" role="note" style={{ left: `${left}px`, top: `${bubble.y - ABOVE_PX}px` }}>
       {bubble.text}
       {drag?.isFine?.value && <small>{words.fine}</small>}
     </div>

@@ -57,8 +57,13 @@ const NARROW_MARGINS = { left: 0, top: 8, right: 1, bottom: 34 };
 /** The width of the strip, and of its tick texts at least; in a narrow chart, the strip and what separates it, px. */
 const STRIP = { width: 22, ticks: 56 };
 const NARROW_STRIP = { width: 20, gap: 6 };
+<<<<<<< HEAD
 /** A point above the plot is drawn so far below the upper edge, px. */
 const OFF_SCALE_PX = 14;
+=======
+/** A point beyond the axes is drawn so far from the edge of the plot, px. */
+export const OFF_SCALE_PX = 14;
+>>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 /** A point above this multiple of its roof has a wrong rate, and does not widen the axes. */
 const MAX_ROOF_MULTIPLE = 10;
 
@@ -195,7 +200,7 @@ const span = memoize<Span>();
 const spanOf = (points: Points, judge: Roof | undefined): Span =>
   span(points.x, [judge?.sheetPeak, judge?.sheetBandwidth], () => findSpan(points, judge));
 
-function findSpan({ n, x, y, roof }: Points, judge: Roof | undefined): Span {
+function findSpan({ n, x, y, roof, isMinor }: Points, judge: Roof | undefined): Span {
   const peak = MAX_ROOF_MULTIPLE * (judge?.sheetPeak ?? Number.POSITIVE_INFINITY);
   const bandwidth = MAX_ROOF_MULTIPLE * (judge?.sheetBandwidth ?? Number.POSITIVE_INFINITY);
   let [left, right, low, high] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0];
@@ -204,10 +209,11 @@ function findSpan({ n, x, y, roof }: Points, judge: Roof | undefined): Span {
     const ai = x[at] as number;
     const rate = y[at] as number;
     if (ai === 0) {
-      slowest = Math.min(slowest, rate);
+      if (!isMinor?.[at]) slowest = Math.min(slowest, rate);
       fastest = Math.max(fastest, rate);
       continue;
     }
+    if (isMinor?.[at]) continue;
     if (Number.isFinite(ai)) {
       left = Math.min(left, ai);
       right = Math.max(right, ai);
@@ -257,6 +263,8 @@ export const scaleLike = ({ isLinear }: Scale, domain: Extent, range: Extent): S
 export interface Spots {
   readonly x: Float32Array;
   readonly y: Float32Array;
+  /** The points of minor kernels that are beyond the axes, and are drawn at an edge of the plot. */
+  readonly beyond?: readonly number[];
 }
 
 /**
@@ -272,7 +280,7 @@ const spots = memoize<Spots>();
 
 /**
  * Returns the positions of points, px. Points without bytes are at the right edge. Points without FLOPs are in the
- * strip. A point above the axes is drawn at their upper end.
+ * strip. A point above the axes, and the point of a minor kernel beyond the axes, is drawn at their end.
  */
 export const project = (points: Points, scales: Scales): Spots =>
   spots(points.x, [scales], () => findSpots(points, scales));
@@ -285,6 +293,7 @@ function findSpots(points: Points, scales: Scales): Spots {
   }));
   const x = new Float32Array(points.n);
   const y = new Float32Array(points.n);
+  const beyond: number[] = [];
   const middle = stripMiddle(scales);
   const top = whole ? Number.NEGATIVE_INFINITY : plot.top;
   const [xOne, yOne] = [scales.x(1), scales.y(1)];
@@ -298,6 +307,13 @@ function findSpots(points: Points, scales: Scales): Spots {
     // In the frame of the chips, the strip may have no room for a slow copy.
     const limit = hasNoFlops && !whole ? plot.bottom - OFF_SCALE_PX : Number.POSITIVE_INFINITY;
     y[at] = height < top ? plot.top + OFF_SCALE_PX : Math.min(height, limit);
+    if (!points.isMinor?.[at] || whole) continue;
+    const left = x[at] as number;
+    const isLow = height > plot.bottom;
+    const isAside = !hasNoFlops && !(left >= plot.left && left <= plot.right);
+    if (isLow) y[at] = plot.bottom - OFF_SCALE_PX;
+    if (isAside) x[at] = clamp(left, plot.left + OFF_SCALE_PX, plot.right - OFF_SCALE_PX);
+    if (isLow || isAside) beyond.push(at);
   }
-  return { x, y };
+  return { x, y, beyond };
 }

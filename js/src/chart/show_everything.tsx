@@ -39,7 +39,7 @@ export function ShowEverything({ store, scene, outside, navigation }: Props) {
       <>
         {isZoomed && (
           <Button
-            look="button roofwidget-everything"
+            look="button rw-everything"
             data-tool="fit"
             style={{ left: `${scales.plot.left + INSET_PX}px`, top: `${scales.plot.top + INSET_PX}px` }}
             title={lock ?? words.fit}
@@ -47,10 +47,10 @@ export function ShowEverything({ store, scene, outside, navigation }: Props) {
             onClick={lock === undefined ? act : undefined}
           >
             {words.everything}
-            {out && <span class="roofwidget-muted"> · {out}</span>}
+            {out && <span class="rw-muted"> · {out}</span>}
           </Button>
         )}
-        <span class="roofwidget-spoken" role="status">
+        <span class="rw-spoken" role="status">
           {said || null}
         </span>
       </>

@@ -5,7 +5,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
-import { used } from "../ui/keys.ts";
+import { OWN_KEYS, used } from "../ui/keys.ts";
 import type { Drawing } from "./drawing.ts";
 import { EXPLAIN_KEYS, type Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
@@ -83,7 +83,7 @@ export function Stage({
   return (
     <>
       <div
-        class="roofwidget-chart"
+        class="rw-chart"
         data-tool={navigation.tool.value}
         data-moves={navigation.isDragged || undefined}
         data-kernel={pointing.kernelCursor}
@@ -91,7 +91,7 @@ export function Stage({
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={label}
         aria-keyshortcuts={pointing.shortcuts}
         {...pointing.handlers}

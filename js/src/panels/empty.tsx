@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
+import { OWN_KEYS } from "../ui/keys.ts";
 import { emptyWords as words } from "../words/words.ts";
 
 /** Whether there is nothing to draw, and no story that asks something. */
@@ -20,23 +21,24 @@ export function Empty({ store, height }: EmptyProps) {
   const canOpen = store.view.openFiles.value !== "nothing";
   const isRefused = now.step === "refused";
   return (
-    <div class="roofwidget-empty" data-rw="empty" style={{ height: `${height}px` }}>
+    <div class="rw-empty" data-rw="empty" style={{ height: `${height}px` }}>
       <svg viewBox="0 0 1248 600" preserveAspectRatio="none" aria-hidden="true">
         <path d="M60,510L820,110H1190" vector-effect="non-scaling-stroke" />
       </svg>
-      <div class="roofwidget-invitation">
+      <div class="rw-invitation">
         <h2>{canOpen ? words.drop : words.pick}</h2>
-        {canOpen && <p class="roofwidget-muted">{words.files}</p>}
+        {canOpen && <p class="rw-muted">{words.files}</p>}
         {isRefused && (
-          <p class="roofwidget-fault" role="alert">
+          <p class="rw-fault" role="alert">
             {now.reason}
           </p>
         )}
-        <div class="roofwidget-row">
+        <div class="rw-row">
           {canOpen && <FileButton open={store.python.openFile} label={isRefused ? words.another : words.open} />}
           {canOpen && <Button onClick={store.python.openExample}>{words.example}</Button>}
           {!store.view.hiddenPanels.value.includes("chips") && (
             <Button
+              {...(!canOpen && { look: "button rw-primary" })}
               onClick={({ currentTarget }) =>
                 currentTarget.closest(".roofwidget")?.querySelector<HTMLElement>("[data-rw='add-chip']")?.click()
               }
@@ -46,7 +48,7 @@ export function Empty({ store, height }: EmptyProps) {
           )}
         </div>
         {canOpen && (
-          <p class="roofwidget-muted">
+          <p class="rw-muted">
             {words.python} <code>{words.code}</code>
           </p>
         )}
@@ -63,7 +65,7 @@ export function FileButton({ label, open }: { label: string; open(files: readonl
       <input
         ref={input}
         type="file"
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         hidden
         multiple
         aria-label={label}
@@ -74,7 +76,7 @@ export function FileButton({ label, open }: { label: string; open(files: readonl
           open(files);
         }}
       />
-      <Button look="button roofwidget-primary" onClick={() => input.current?.click()}>
+      <Button look="button rw-primary" onClick={() => input.current?.click()}>
         {label}
       </Button>
     </>

@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import type { Theme } from "../chart/theme.ts";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
-import { isModified, used } from "../ui/keys.ts";
+import { isModified, OWN_KEYS, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
 import { tabWords as words } from "../words/words.ts";
 import { FusionTab, fusionNote, hasFusion } from "./fusion/fusion.tsx";
@@ -106,8 +106,8 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
   }
   const { Content, Aside } = open ? tabOf(open) : {};
   return (
-    <section class="roofwidget-inspector" data-rw="inspector">
-      <div class="roofwidget-tabs">
+    <section class="rw-inspector" data-rw="inspector">
+      <div class="rw-tabs">
         <div ref={list} role="tablist" aria-label={words.title} onKeyDown={onKeyDown}>
           {tabs.map((name) => (
             <button
@@ -117,14 +117,14 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
               id={`${id}-${name}`}
               data-rw={`tab-${name}`}
               data-tab={name}
-              data-lm-suppress-shortcuts="true"
+              {...OWN_KEYS}
               aria-selected={name === open}
               aria-controls={name === open ? id : undefined}
               tabIndex={name === stop ? 0 : -1}
               onClick={() => store.view.openTab(name)}
             >
               {words.names[name]}
-              {tabOf(name).note && <span class="roofwidget-muted"> {tabOf(name).note?.(store)}</span>}
+              {tabOf(name).note && <span class="rw-muted"> {tabOf(name).note?.(store)}</span>}
             </button>
           ))}
         </div>
@@ -138,7 +138,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
       {Content && (
         <div
           key={open}
-          class="roofwidget-tab"
+          class="rw-tab"
           role="tabpanel"
           id={id}
           aria-labelledby={`${id}-${open}`}

@@ -7,6 +7,7 @@ import { type Given, nameOf, type Opening as State } from "../state/opening.ts";
 import type { Store } from "../state/store.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { Button } from "../ui/button.tsx";
+import { OWN_KEYS } from "../ui/keys.ts";
 import { words as panelWords, openWords as words } from "../words/words.ts";
 import { FileButton } from "./empty.tsx";
 
@@ -22,7 +23,7 @@ export function OpeningSteps({ store }: { readonly store: Store }) {
   }, [now]);
   if (now.step === "idle" || isDone) return null;
   return (
-    <fieldset class="roofwidget-popover roofwidget-opening" aria-label={words.title}>
+    <fieldset class="rw-popover rw-opening" aria-label={words.title}>
       <Step store={store} now={now} dismiss={store.python.dismissOpening} />
     </fieldset>
   );
@@ -49,11 +50,11 @@ function Step({ store, now, dismiss }: { store: Store; now: State; dismiss(): vo
 
 function Row({ text, alert, children }: { text: string; alert: boolean; children: ComponentChildren }) {
   return (
-    <div class="roofwidget-row">
-      <p class={alert ? "roofwidget-fault" : undefined} role={alert ? "alert" : "status"}>
+    <div class="rw-row">
+      <p class={alert ? "rw-fault" : undefined} role={alert ? "alert" : "status"}>
         {text}
       </p>
-      <span class="roofwidget-buttons">{children}</span>
+      <span class="rw-buttons">{children}</span>
     </div>
   );
 }
@@ -93,11 +94,11 @@ export function Choose({ store, close }: { readonly store: Store; close(): void 
     <>
       <FileButton label={words.choose} open={open} />
       {hasPath && (
-        <span class="roofwidget-path">
+        <span class="rw-path">
           <input
             type="text"
-            class="roofwidget-box"
-            data-lm-suppress-shortcuts="true"
+            class="rw-box"
+            {...OWN_KEYS}
             aria-label={words.path}
             title={words.path}
             placeholder={words.pathHint}
@@ -116,7 +117,7 @@ export function Choose({ store, close }: { readonly store: Store; close(): void 
           </Button>
         </span>
       )}
-      <p class="roofwidget-muted">{words.hint}</p>
+      <p class="rw-muted">{words.hint}</p>
     </>
   );
 }
@@ -140,7 +141,7 @@ export function DropTarget({ store, children, ...rest }: { store: Store } & JSX.
       {isOver.value && (
         // biome-ignore lint/a11y/noStaticElementInteractions: see above
         <div
-          class="roofwidget-drop"
+          class="rw-drop"
           onDragOver={(event) => event.preventDefault()}
           onDragLeave={() => {
             isOver.value = false;

@@ -1,12 +1,10 @@
 // The line above the verdict: which file, of which tool, with how many kernels on which chip, and what to know of it.
 
-import { idleRows } from "../roofline/verdict.ts";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { toolOf } from "../text/tools.ts";
-import { Button } from "../ui/button.tsx";
-import { useDisclosure } from "../ui/disclosure.ts";
-import { Popover } from "../ui/popover.tsx";
+import { Button, Sign } from "../ui/button.tsx";
+import { PopoverButton } from "../ui/popover.tsx";
 import type { Kernels } from "../wire/columns.ts";
 import type { ReadAs } from "../wire/types.ts";
 import { sourceWords as words } from "../words/words.ts";
@@ -20,13 +18,16 @@ export function SourceLine({ store }: { store: Store }) {
   const graph = store.workload.graph.value?.graph;
   if (kernels.n === 0) return null;
   return (
-    <div class="roofwidget-source" data-rw="source">
+    <div class="rw-source" data-rw="source">
       {runs ? (
         <span>
-          {words.before} <b>{fileOf(runs.before)}</b> {words.to} <b>{fileOf(kernels)}</b>
+          {words.before} <b>{fileOf(runs.before)}</b> <Sign>{"→"}</Sign> {words.now} <b>{fileOf(kernels)}</b>
         </span>
       ) : graph ? (
-        <span>{words.graph(graph.ops.length)}</span>
+        <>
+          <span>{words.graph(graph.ops.length)}</span>
+          <span>{words.leastTimes}</span>
+        </>
       ) : (
         <>
           {kernels.source && <b title={kernels.source}>{fileOf(kernels)}</b>}
@@ -34,7 +35,7 @@ export function SourceLine({ store }: { store: Store }) {
         </>
       )}
       {!graph && <span>{countOf(store)}</span>}
-      {!graph && kernels.warnings.length > 0 && <span class="roofwidget-remark">{kernels.warnings[0]}</span>}
+      {!graph && kernels.warnings.length > 0 && <span class="rw-remark">{kernels.warnings[0]}</span>}
       {!graph && <Remarks kernels={kernels} />}
       {runs && store.view.openFiles.value !== "nothing" && (
         <>
@@ -52,40 +53,32 @@ export function SourceLine({ store }: { store: Store }) {
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 
-function countOf({ rows: { kernels }, rates: { focusRoof } }: Store): string {
-  const { chip, source, n } = kernels.value;
+function countOf({ rows: { kernels, totals }, rates: { chips, focusRoof } }: Store): string {
+  const { chip, source } = kernels.value;
   const roof = focusRoof.value;
-  const isIdle = idleRows(kernels.value);
-  let count = 0;
-  for (let row = 0; row < n; row++) if (!isIdle(row)) count++;
+  const count = totals.value.all;
   if (!source) return words.fromPython(count);
   if (!roof) return words.count(count);
-  const name = shortNames([roof.chip]).get(roof.chip.id) as string;
+  const name = shortNames(chips.value).get(roof.chip.id) ?? roof.chip.name;
   return chip ? words.onChip(count, name) : words.onUnknown(count, name);
 }
 
 /** A link that opens the remarks of the reader, and how it read each field. */
 function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
-  const opened = useDisclosure();
   if (warnings.length === 0 && !readAs) return null;
   const label = warnings.length > 0 ? words.remarks(warnings.length) : words.readAs;
   return (
-    <span class="roofwidget-opener">
-      <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...opened.button}>
-        {label}
-      </button>
-      {opened.isOpen && (
-        <Popover id={opened.opened.id} label={label} opener={opened.button.ref} room={REMARKS_PX} close={opened.close}>
-          {warnings.length > 0 && (
-            <ul class="roofwidget-remarks">
-              {warnings.map((warning) => (
-                <li key={warning}>{warning}</li>
-              ))}
-            </ul>
-          )}
-          {readAs && <HowRead readAs={readAs} />}
-        </Popover>
-      )}
+    <span class="rw-opener">
+      <PopoverButton look="link" label={label} room={REMARKS_PX}>
+        {warnings.length > 0 && (
+          <ul class="rw-remarks">
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        )}
+        {readAs && <HowRead readAs={readAs} />}
+      </PopoverButton>
     </span>
   );
 }
@@ -93,7 +86,7 @@ function Remarks({ kernels: { warnings, readAs } }: { kernels: Kernels }) {
 /** For each field of the file: how many rows have a value, and the column or rule behind it. */
 function HowRead({ readAs: { format, fields } }: { readAs: ReadAs }) {
   return (
-    <div class="roofwidget-read-as">
+    <div class="rw-read-as">
       <h4>
         {words.readAs} {words.readAsNote(format)}
       </h4>

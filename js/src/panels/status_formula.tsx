@@ -21,7 +21,7 @@ export function StatusFormula({ store, pointedChip }: StatusFormulaProps) {
       : colourRow(store.rows.drawn.value, row, store.view.colourBy.value, store.rates.askedPrecision.value);
   return (
     <LiveText
-      class="roofwidget-formula"
+      class="rw-formula"
       dragging={store.view.isInDrag()}
       shown={formula}
       text={text}

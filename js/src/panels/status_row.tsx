@@ -14,11 +14,11 @@ export function StatusRow({ store, pointedChip }: StatusProps) {
   const connection = store.python.connection.value;
   const { text: said, isFault } = store.view.status.value;
   return (
-    <div class="roofwidget-status" data-rw="status" data-said={said !== ""}>
-      <p class={isFault ? "roofwidget-fault" : undefined} role="status">
+    <div class="rw-status" data-rw="status" data-said={said !== ""}>
+      <p class={isFault ? "rw-fault" : undefined} role="status">
         {said || null}
       </p>
-      <p class="roofwidget-connection" role="status">
+      <p class="rw-connection" role="status">
         {connection === "answering" ? null : words[connection]}
       </p>
       {!store.view.hiddenPanels.value.includes("sentence") && <StatusFormula store={store} pointedChip={pointedChip} />}

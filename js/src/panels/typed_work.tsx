@@ -68,11 +68,11 @@ function Boxes({ store, row, open, isAsked }: BoxesProps) {
   });
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a flex container in all browsers.
-    <div ref={boxes} class="roofwidget-work" role="group" aria-label={words.panel(shortNameOf(kernels, row))}>
+    <div ref={boxes} class="rw-work" role="group" aria-label={words.panel(shortNameOf(kernels, row))}>
       {amounts.map((amount) => (
         <Box key={amount} amount={amount} unit={unitOf(amount)} count={count} typed={typed[amount]} set={set} />
       ))}
-      {count > 1 && <small class="roofwidget-muted">{words.total(count, totals)}</small>}
+      {count > 1 && <small class="rw-muted">{words.total(count, totals)}</small>}
     </div>
   );
 }
@@ -98,7 +98,7 @@ function Box({ amount, unit, count, typed, set }: BoxProps) {
   const label = words.box(words.amounts[unit], count);
   return (
     <>
-      <span class="roofwidget-row">
+      <span class="rw-row">
         <span>{label}</span>
         <TypedBox
           entry={entry}

@@ -9,11 +9,13 @@ const SPEAK_DELAY_MS = 500;
 
 interface VerdictProps {
   readonly store: Store;
+  /** The id of the headline, by which the widget is named. */
+  readonly id: string;
   /** Whether to show the headline alone. */
   readonly brief: boolean;
 }
 
-export function VerdictHeading({ store, brief }: VerdictProps) {
+export function VerdictHeading({ store, id, brief }: VerdictProps) {
   const verdict = store.rows.headline.value;
   const text = verdict ? `${verdict.headline} ${verdict.detail}`.trim() : "";
   const spoken = useSignal("");
@@ -29,16 +31,16 @@ export function VerdictHeading({ store, brief }: VerdictProps) {
   return (
     <>
       {verdict && (
-        <div class="roofwidget-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
-          <h2>{verdict.headline}</h2>
+        <div class="rw-verdict" data-rw="verdict" data-rule={verdict.rule} data-alert={verdict.isAlert}>
+          <h2 id={id}>{verdict.headline}</h2>
           {verdict.detail && !brief && (
-            <p class="roofwidget-detail" data-longest={verdict.longest}>
+            <p class="rw-detail" data-longest={verdict.longest}>
               <span>{verdict.detail}</span>
             </p>
           )}
         </div>
       )}
-      <p class="roofwidget-spoken" role="status">
+      <p class="rw-spoken" role="status">
         {spoken.value || null}
       </p>
     </>

@@ -6,7 +6,7 @@ import { flopKindsOf, type Operation, operationIn } from "./operations.ts";
 import { ALL_LEVELS, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
 /** A ceiling that the user can switch on. */
-interface PossibleCeiling {
+export interface PossibleCeiling {
   readonly key: string;
   readonly name: string;
   readonly rate: number;

@@ -2,7 +2,8 @@
 
 import { memoize } from "../ui/memoize.ts";
 import type { DictColumn, Kernels } from "../wire/columns.ts";
-import { idleRows } from "./verdict.ts";
+import { idleRows } from "./positions.ts";
+import { familyOf } from "./verdict.ts";
 
 /** The colours of texts. Each text has its own colour. */
 export interface TextColouring {
@@ -89,10 +90,28 @@ function numbers(key: string, values: Float64Array, n: number): NumberColouring 
   return { kind: "number", key, values, low, high, isLog, unknown };
 }
 
+const families = memoize<readonly number[]>();
+
+/**
+ * Returns for each code the first code of the same family. Copies of any kind are one family, and so are collectives.
+ * Every other text is a family of its own.
+ */
+export const familyCodes = ({ key, column, isSeries }: TextColouring): readonly number[] =>
+  families(column, [key, isSeries], () => {
+    const all = column.values.map((value) => (key === CATEGORY && !isSeries ? familyOf(value) : value));
+    return all.map((family) => all.indexOf(family));
+  });
+
+/** Returns the text of codes of one family: their family if there are several. */
+export const familyText = ({ column: { values } }: TextColouring, codes: readonly number[]): string | null => {
+  const text = values[codes[0] ?? -1] ?? null;
+  return codes.length > 1 ? familyOf(text) : text;
+};
+
 /** The kernels of one colour of texts. */
 export interface ColourPart {
-  /** The code of the text. -1 for unknown texts. */
-  readonly code: number;
+  /** The codes of the texts: those of one family. -1 for unknown texts. */
+  readonly codes: readonly number[];
   readonly kernels: number;
   /** The self time of the kernels, s. */
   readonly seconds: number;
@@ -101,16 +120,19 @@ export interface ColourPart {
 /** Returns the parts of a column of texts, longest time first. Idle time is no part. */
 export function partsOf(kernels: Kernels, colouring: TextColouring): ColourPart[] {
   const isIdle = idleRows(kernels);
-  const found = new Map<number, { code: number; kernels: number; seconds: number }>();
+  const first = familyCodes(colouring);
+  const found = new Map<number, { codes: number[]; kernels: number; seconds: number }>();
   for (let row = 0; row < kernels.own; row++) {
     if (isIdle(row)) continue;
     const code = codeAt(colouring, row);
-    const part = found.get(code) ?? { code, kernels: 0, seconds: 0 };
-    found.set(code, part);
+    const family = first[code] ?? code;
+    const part = found.get(family) ?? { codes: [], kernels: 0, seconds: 0 };
+    found.set(family, part);
+    if (!part.codes.includes(code)) part.codes.push(code);
     part.kernels++;
     part.seconds += kernels.selfTime[row] || 0;
   }
-  return [...found.values()].sort((a, b) => b.seconds - a.seconds || a.code - b.code);
+  return [...found.values()].sort((a, b) => b.seconds - a.seconds || (a.codes[0] as number) - (b.codes[0] as number));
 }
 
 /** Returns the value at a share of the scale: at 0 the lowest, at 1 the highest. */

@@ -12,7 +12,7 @@ import {
   type Regime,
   TIE_TOLERANCE,
 } from "./bound.ts";
-import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
+import { idleRows, MEASURED, measuredPlaces, minorRows, type Places, radii } from "./positions.ts";
 import { pointsAffected, type RoofLimits } from "./roof_change_index.ts";
 import { ALL_LEVELS, bytesAt, bytesByLevel, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";
@@ -196,6 +196,7 @@ export const emptyPoints = (kernels: Kernels, most: number) => ({
   side: new Uint8Array(most),
   aboveRoof: new Uint8Array(most),
   radius: new Float32Array(most).fill(Number.NaN),
+  isMinor: new Uint8Array(most),
   home: new Int32Array(kernels.n).fill(-1),
   measured: 0,
   notDrawn: 0,
@@ -211,6 +212,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   const probes = new Map([judging, ...marked].map((roof) => [roof, probeOf(kernels, roof)] as const));
 
   const radiusOf = radii(kernels);
+  const isMinor = minorRows(kernels);
   const put = (row: number, roof: Roof, index: number) => {
     const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
     const measured = kernels.time[row] as number;
@@ -235,6 +237,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
       points.y[at] = y;
       points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(probe.regime);
       points.radius[at] = radiusOf(row);
+      points.isMinor[at] = Number(isMinor(row));
       points.aboveRoof[at] = index === MEASURED && probe.time / measured > MIN_UTILIZATION_ABOVE_ROOF ? 1 : 0;
       return true;
     };
@@ -254,6 +257,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     points.home[row] = home;
     return true;
   };
+  const isIdle = idleRows(kernels);
   for (const row of rows) {
     const before = points.n;
     if ((kernels.time[row] as number) > 0) {
@@ -264,7 +268,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
       for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
       if (last >= 0) put(row, judging, last);
     }
-    if (points.n === before && !isTotal(kernels, row)) points.notDrawn++;
+    if (points.n === before && !isTotal(kernels, row) && !isIdle(row)) points.notDrawn++;
   }
   return points;
 }

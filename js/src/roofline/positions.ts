@@ -27,6 +27,8 @@ export interface Places {
   readonly y: Float64Array;
   /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
+  /** Whether the kernel of the point takes so little time that its point does not widen the axes. */
+  readonly isMinor?: Uint8Array;
   /**
    * For each row: the index of the point that panels refer to. This is the measured point if the row has one, otherwise
    * the point on the focus roof. The index is -1 if the row has neither.
@@ -66,25 +68,29 @@ function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Pl
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
   const radius = new Float32Array(rows.length);
+  const isMinor = new Uint8Array(rows.length);
+  const isMinorRow = minorRows(kernels);
   const home = new Int32Array(kernels.n).fill(-1);
+  const isIdle = idleRows(kernels);
   let [n, notDrawn] = [0, 0];
   for (let at = 0; at < rows.length; at++) {
     const one = rows[at] as number;
     const rate = all.y[one] as number;
     if (rate === 0) {
-      if (!isTotal(kernels, one)) notDrawn++;
+      if (!isTotal(kernels, one) && !isIdle(one)) notDrawn++;
       continue;
     }
     row[n] = one;
     x[n] = all.x[one] as number;
     y[n] = rate;
     radius[n] = all.radius[one] as number;
+    isMinor[n] = Number(isMinorRow(one));
     home[one] = n++;
   }
   return {
     ...{ n, row: row.subarray(0, n), x: x.subarray(0, n), y: y.subarray(0, n), radius: radius.subarray(0, n), home },
     ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
-    ...{ measured: n, notDrawn },
+    ...{ measured: n, notDrawn, isMinor },
   };
 }
 
@@ -127,6 +133,25 @@ export function radii(kernels: Kernels): (row: number) => number {
   };
 }
 
+/**
+ * A kernel is minor if its time is below `MINOR_SHARE` of the time of all kernels. If the minor kernels would then take
+ * more than `MINOR_SUM` of the time, a kernel is minor if its time is below `MINOR_SUM` of the mean time of a kernel.
+ */
+const [MINOR_SHARE, MINOR_SUM] = [0.001, 0.01];
+
+/** Returns a function from a row to whether its kernel is minor. */
+export function minorRows(kernels: Kernels): (row: number) => boolean {
+  const { own, selfTime } = kernels;
+  const busy = busyTime(kernels);
+  let sum = 0;
+  for (let row = 0; row < own; row++) {
+    const seconds = selfTime[row] as number;
+    if (seconds < MINOR_SHARE * busy) sum += seconds;
+  }
+  const limit = busy * (sum <= MINOR_SUM * busy ? MINOR_SHARE : Math.min(MINOR_SHARE, MINOR_SUM / own));
+  return (row) => (selfTime[row] as number) < limit && !isTotal(kernels, row);
+}
+
 /** Returns whether all measured kernels took the same time. */
 function areEqual(seconds: Float64Array, own: number): boolean {
   let first = Number.NaN;
@@ -150,4 +175,18 @@ export function busyTime({ category, selfTime, totalTime }: Kernels): number {
     if (category.codes[row] === idle) busy -= selfTime[row] || 0;
   }
   return busy;
+}
+
+/** Returns whether a row is idle time and no kernel. */
+export function idleRows({ category }: Kernels): (row: number) => boolean {
+  const idle = category.values.map((word) => word?.toLowerCase() === IDLE);
+  return (row) => idle[category.codes[row] as number] ?? false;
+}
+
+/** Returns the number of kernels among some rows, or among all rows: idle time is no kernel. */
+export function kernelCount(kernels: Kernels, rows?: Int32Array): number {
+  const isIdle = idleRows(kernels);
+  let count = rows?.length ?? kernels.n;
+  for (let at = count - 1; at >= 0; at--) if (isIdle(rows ? (rows[at] as number) : at)) count--;
+  return count;
 }

@@ -5,6 +5,7 @@ import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Chip } from "../wire/types.ts";
 import { headroomOf, MIN_UTILIZATION_ABOVE_ROOF, probeOf, type Regime } from "./bound.ts";
 import type { Runs } from "./compare_runs.ts";
+import { idleRows } from "./positions.ts";
 import type { Roof } from "./roofline.ts";
 
 /** The maximum number of kernels to fix first. */
@@ -240,12 +241,6 @@ function sum(values: ArrayLike<number>): number {
   let total = 0;
   for (let at = 0; at < values.length; at++) total += values[at] || 0;
   return total;
-}
-
-/** Returns whether a row is idle time and no kernel. */
-export function idleRows({ category }: Kernels): (row: number) => boolean {
-  const idle = category.values.map((word) => word?.toLowerCase() === "idle");
-  return (row) => idle[category.codes[row] as number] ?? false;
 }
 
 function changesOf({ before, changes, onlyBefore, onlyNow }: Runs, kernels: Kernels): Changes | undefined {

@@ -9,7 +9,7 @@ import type { Requests } from "./requests.ts";
 import type { Signals } from "./sync.ts";
 
 /** "none": the catalogue was not asked for. "waiting": Python has not answered yet. */
-type Catalogue = "none" | "waiting" | readonly Chip[];
+export type Catalogue = "none" | "waiting" | readonly Chip[];
 
 export function createCatalogue(
   model: Model,
@@ -17,7 +17,6 @@ export function createCatalogue(
   { chips, addedChips }: Pick<Signals, "chips" | "addedChips">,
 ) {
   const catalogue = signal<Catalogue>("none");
-  /** Loads the catalogue, unless it is there. An exported page has it from the start. */
   async function load() {
     if (catalogue.value !== "none") return;
     catalogue.value = "waiting";
@@ -29,7 +28,6 @@ export function createCatalogue(
       catalogue.value = "none";
     }
   }
-  /** The chips of Python, and those that a person has added. */
   const all: ReadonlySignal<readonly Chip[]> = computed(() => {
     const ids = addedChips.value;
     const sent = chips.value.filter(({ id, added }) => !added || ids.includes(id));

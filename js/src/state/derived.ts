@@ -1,4 +1,4 @@
-// Values derived from the state of one model: roofs, points, and the drawn lines.
+// Values derived from the state of one model: roofs, points, and the drawn lines. slices.ts describes each.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../roofline/ceilings.ts";
@@ -65,12 +65,7 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
       return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
     });
   };
-  /** The roof of each chip, by chip id. If a chip has no roof, the value is the figure that the chip lacks. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
-  /**
-   * For each chip without a roof, by chip id: the figure that the chip lacks. What-ifs do not change which figures a
-   * chip lacks.
-   */
   const lacking = computed<ReadonlyMap<string, Missing>>(
     () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
   );
@@ -86,10 +81,6 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   });
   const askedPrecision = computed(() => (focusRoof.value ?? shownRoofs.value[0])?.precision ?? "");
   let beforeDrag: Roof | undefined;
-  /**
-   * The focus roof. During a drag with very many kernels, this is the roof from before the drag, because adding the
-   * times of all kernels would be slow.
-   */
   const restedRoof = computed(() => {
     if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) beforeDrag = paced.focusRoof.value;
     return beforeDrag;
@@ -97,11 +88,8 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   const filtered = deriveRows(state, kernels, focusRoof, hidden);
   const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
   const drawn = computed(() => withTotals(kernels.value));
-  /** The column that gives the points their colours. */
   const colouring = computed(() => colouringOf(drawn.value, state.colourBy.value));
-  /** Whether the chart shows the totals of the program and its steps instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
-  /** The rows of `drawn` that become points if FLOPs and bytes are known. */
   const drawnNow = computed(() =>
     hidden.value === "all" ? NO_ROWS : drawnRows(drawn.value, longestFirst.value, showsTotals.value),
   );
@@ -126,9 +114,7 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     const isWhatIf = judging !== undefined && hasWhatIfs(judging);
     return verdictOf(factsOf({ kernels: table, roof: judging, runs: runs.value, fusion: partition, isWhatIf }));
   }
-  /** The headline above the chart. */
   const headline = computed(() => verdict(fusion.value));
-  /** The headline of a picture. It does not wait for the search for the best partition. */
   const pictureHeadline = computed(() => verdict(undefined));
 
   const ceilings = computed(() => {
@@ -162,44 +148,32 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   const paced = throttled({ ...together, points, possibleCeilings: ceilings, fused: workload }, dragging);
 
   return {
-    /**
-     * The precision that all kernels share, if the chosen precision is "auto". Otherwise undefined. If a chip has a
-     * peak for this precision, the roof of the chip uses this peak.
-     */
     commonPrecision: common,
     roofs,
     lacking,
     shownRoofs,
     focusRoof,
-    /** The precision of kernels without a precision of their own: that of the focus roof, or of the first shown roof. */
     askedPrecision,
     restedRoof,
     /** Copies of the signals for panels. During a drag the copies are throttled, so that a person can read them. */
     throttled: paced,
     ...filtered,
-    /** The table of the points: the kernels, followed by the totals of their program. */
     drawn,
     drawnRows: drawnNow,
-    /** The rows of the kernels that pass the filters, longest time first. */
     longestFirst,
     showsTotals,
     colouring,
     points,
-    /** The ranking of the filtered kernels by the time that each kernel could save on the focus chip. */
     ranking,
-    /** The comparison with the baseline. */
     runs,
     headline,
     pictureHeadline,
-    /** Tells what the search for the best partition has found; undefined while it is not known. */
     setFusion(found: Fusion | undefined) {
       fusion.value = found;
     },
     possibleCeilings: ceilings,
     subRoofs,
-    /** The drawn memory levels of the focus roof. */
     shownLevels,
-    /** The levels of the focus chip that have no known bandwidth, if the chosen memory is "all". */
     unknownLevels,
   };
 }

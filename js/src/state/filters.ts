@@ -10,6 +10,7 @@ import {
   smallNames,
   UNFILTERED,
 } from "../roofline/filters.ts";
+import { kernelCount } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
 import type { Hidden } from "./lesson.ts";
@@ -52,7 +53,6 @@ export function deriveRows(
     const names = hidden.value;
     return names === "all" ? undefined : kernels.value.name.values.map((own) => own !== null && names.has(own));
   });
-  /** Whether a question hides the kernel of a row, or the total that follows the kernels. */
   const isHidden = (row: number) =>
     hiddenNames.value?.[kernels.value.name.codes[row] as number] ?? hidden.value === "all";
   let last: Int32Array = new Int32Array();
@@ -79,29 +79,19 @@ export function deriveRows(
     const isAll = passing.value.length === n;
     let seconds = isAll ? totalTime : 0;
     for (let at = 0; !isAll && at < passing.value.length; at++) seconds += selfTime[passing.value[at] as number] || 0;
-    return { kernels: passing.value.length, all: n, share: seconds / totalTime };
+    const all = kernelCount(kernels.value);
+    return { kernels: kernelCount(kernels.value, passing.value), all, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {
-    /** The rows that pass the filters and that no question hides, in the order of the table. */
     rows,
-    /** The rows that pass the filters and that a question hides. */
     hiddenRows: computed(() => (rows.value === passing.value ? NO_ROWS : without(passing.value, rows.value))),
     isHidden,
-    /** The rows of the baseline that pass the filters. */
     earlierRows,
-    /**
-     * The number of rows that pass, the number of all rows, and the share of the passing rows in the total self time.
-     * This share is NaN if no row was measured.
-     */
     totals,
-    /** What binds each kernel on the focus chip, for all rows of the table. */
     boundBy: computed(now.boundBy),
-    /** The number of kernels and the share of time of each category, longest self time first. */
     byCategory,
-    /** All rows, longest self time first. */
     timeOrder: computed(now.order),
-    /** Whether any filter is set. */
     isFiltered: computed(() => {
       const isSet = (name: keyof Filters) => {
         const value = state[name].value;
@@ -109,9 +99,7 @@ export function deriveRows(
       };
       return onlyRows.value !== null || names.some(isSet);
     }),
-    /** The kernels that the user has singled out. Null if there is no such choice. */
     onlyRows,
-    /** Leaves out all other kernels. Null shows them again. */
     setOnly(rows: readonly number[] | null) {
       only.value = rows && { rows, of: kernels.value.name };
     },

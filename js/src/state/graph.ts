@@ -224,7 +224,6 @@ export function createWorkload(sync: Sync, history: History) {
     } satisfies Receivers,
     state: {
       workload,
-      /** The names of the phases. */
       phases: computed(() => phases.value.map(({ name }) => name)),
     },
     actions: {

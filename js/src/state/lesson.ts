@@ -48,13 +48,10 @@ export function createLesson(
     return last;
   });
   return {
-    /** The value at the marker of a drag; undefined until the learner moves the marker. */
     prediction,
     current,
     question,
-    /** All answers to the question, the latest last. */
     attempts,
-    /** Whether the answer is shown: the learner has found it, or has chosen "Show the answer". */
     isRevealed,
     hidden,
     reveal() {

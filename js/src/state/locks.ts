@@ -41,7 +41,6 @@ export function createLocks(locks: ReadonlySignal<readonly string[]>) {
   }
   return {
     isLocked,
-    /** Says that a value is locked; undefined if it is not. */
     lockNote: (lock: Lock) => (isLocked(lock) ? strings.locked : undefined),
     /** Returns the actions, which do nothing while the value that they change is locked. */
     guard: <T extends Actions>(lock: Lock, actions: T): T =>

@@ -13,9 +13,7 @@ export interface MergePreview {
   readonly names: readonly string[];
 }
 
-/** Page only: none of this is sent to Python. */
 export const createMergePreview = () => ({
   mergePreview: signal<MergePreview | undefined>(undefined),
-  /** Undefined until the search is done. */
   bestPartition: signal<BestPartition | undefined>(undefined),
 });

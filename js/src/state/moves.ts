@@ -11,7 +11,6 @@ import { type Gesture, isEqual, type Sync } from "./sync.ts";
 
 export function createMoves(sync: Sync, kernels: ReadonlySignal<Kernels>, focusRoof: ReadonlySignal<Roof | undefined>) {
   const { moves, typedWork } = sync.signals;
-  /** The kernel that is being dragged, by pointer or by keys. */
   const kernelDrag = signal<MovedKernels["dragged"]>(undefined);
   const movedNow = computed(() => {
     const roof = focusRoof.value;
@@ -51,11 +50,7 @@ export function createMoves(sync: Sync, kernels: ReadonlySignal<Kernels>, focusR
     },
     state: {
       kernelDrag,
-      /**
-       * The kernels with their what-ifs applied. If there is no roof, or if no kernel has a what-if, this is undefined.
-       */
       moved: movedNow,
-      /** The data that texts about what-ifs need; undefined without a roof. */
       movedKernels: computed((): MovedKernels | undefined => {
         const focus = focusRoof.value;
         if (!focus) return undefined;
@@ -80,12 +75,10 @@ export function createMoves(sync: Sync, kernels: ReadonlySignal<Kernels>, focusR
         kernelDrag.value = { row, byKeys };
         return gesture;
       },
-      /** Sets the work of one launch of a kernel whose own is unknown. If `work` is empty, removes it. */
       setTypedWork(row: number, work: Work) {
         const next = withWork(typedWork.value, row, work);
         if (!isEqual(next, typedWork.value)) sync.set({ typedWork: next });
       },
-      /** Removes the what-if of one kernel, or of all kernels. */
       resetMoves: (row?: number) => (row === undefined ? sync.set({ moves: {} }) : setMove(row, {}, false)),
     },
   };

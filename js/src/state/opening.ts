@@ -1,6 +1,6 @@
 // Opening a profile in the page: Python reads the file and shows its kernels.
 
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { Requests } from "./requests.ts";
 
 /** Files of this computer, or the path of a file on the computer where Python runs. */
@@ -73,26 +73,21 @@ export function createOpening(requests: Requests, canCompare: () => boolean) {
   }
 
   return {
-    state: { opening: opening as ReadonlySignal<Opening> },
+    state: { opening },
     actions: {
-      /** Opens files. If there are kernels to compare with, the person chooses first. Several files become series. */
       openFile(given: Given) {
         if (given.length === 0) return;
         if (canCompare() && (typeof given === "string" || given.length === 1))
           opening.value = { step: "choosing", given };
         else void start(given, false);
       },
-      /** Opens the files that the person has chosen what to do with. */
       proceed(compare: boolean) {
         const now = opening.value;
         if (now.step === "choosing") void start(now.given, compare);
       },
-      /** Shows an example profile. */
       openExample: () => tell("example"),
-      /** Makes the earlier run the present one, and the present one the earlier. */
       swapRuns: () => tell("swap"),
       stopComparing: () => tell("stop"),
-      /** Ends the opening, or takes its result from the page. */
       dismissOpening() {
         if (opening.value.step === "sending") void requests.ask({ ask: "cancel" }).catch(() => {});
         current += 1;

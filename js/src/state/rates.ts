@@ -57,10 +57,6 @@ export function createRates(
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /**
-   * Returns the rates that a learner may set. A lesson limits the bandwidth of the roof's own memory level. The other
-   * levels have other rates.
-   */
   function rateLimits(key: RateKey): RateLimits {
     const { quantity } = key;
     const isLimited = quantity === "peak_flops" || rateOf(key)?.key === focusRoof.value?.level;
@@ -70,7 +66,6 @@ export function createRates(
     const [low = MIN_RATE, high = MAX_RATE] = ranges.value[quantity] ?? [];
     return { low, high, stops: (snap.value[quantity] ?? []).filter((stop) => low <= stop && stop <= high) };
   }
-  /** Returns the allowed rate that is nearest to `rate` on a logarithmic scale. */
   const allowedRate = (key: RateKey, rate: number) => nearestRate(rateLimits(key), rate);
   /** Returns the allowed rate that is nearest to a measured or printed rate of a chip. */
   function allowedRateOf(chip: Chip, { quantity, key }: Pick<ChangedRate, "quantity" | "key">, rate: number): number {
@@ -107,13 +102,8 @@ export function createRates(
       const isGone = !chips.value.some(({ id }) => id === dragged[0]?.chip);
       if (sync.isDragged("whatIf") && isGone) sync.replace({ whatIf: sync.received("whatIf") });
     },
-    /** Which rates are in force on the shown chips, where they have measured rates. */
     peaksInUse: computed(() => peaksInUse(shownChips.value, whatIf.value)),
     actions: {
-      /**
-       * Judges by the measured rates of all chips, or by those of the data sheets. Other what-ifs stay. If a lesson does
-       * not allow such a rate, the nearest allowed rate is used.
-       */
       usePeaks(peaks: Peaks) {
         if (isLocked("peak_flops") || isLocked("bandwidth")) return;
         const rates = chips.value.flatMap((chip) =>
@@ -125,14 +115,11 @@ export function createRates(
         );
         sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });
       },
-      /** The present value of a rate of the focus chip. It is not throttled. */
       rateNow: (key: RateKey) => rateOf(key)?.rate,
       rateLimits,
       allowedRate,
-      setRates,
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
-      /** Starts a drag of rates. `move` takes one value for each key. Locked rates do not move. */
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
         const start = keys.flatMap((key) => (isLocked(key.quantity) ? [] : (rateOf(key) ?? [])));
         dragged = start;

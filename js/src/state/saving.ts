@@ -19,12 +19,9 @@ export function createSaving(model: Model, requests: Requests) {
     return saved;
   }
   return {
-    /** Whether Python can make a file. An exported page has no Python. */
     canAskPython: own === undefined,
-    /** Returns a figure as SVG text. Rejects with the reason if there is none. */
     figureText: async (store: object, style: FigureStyle, caption: boolean) =>
       own ? own(store, style, caption) : made("svg", { style, caption }),
-    /** Returns a page or a session as text. Rejects with the reason if there is none. */
     fileText: (name: "html" | "json") => made(name, {}),
   };
 }

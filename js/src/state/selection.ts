@@ -13,7 +13,6 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
   const isKernel = (row: number) => row < kernels.value.n;
 
   return {
-    /** The hovered row of `drawn`. It is a kernel or a total, because the totals follow the kernels in `drawn`. */
     pointed: computed(() => total.value ?? hovered.value),
     /**
      * Handles new kernels from Python. Reads the hovered and selected rows from the model again. Drops queued changes

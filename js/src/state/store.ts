@@ -1,4 +1,4 @@
-// The state of one model as signals, and the actions that change the state.
+// The store of one model: makes the slices, which slices.ts describes, of the parts of the state.
 
 import { batch, computed } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
@@ -26,17 +26,32 @@ import { createRequests } from "./requests.ts";
 import { restorableChoices } from "./restorable.ts";
 import { createSaving } from "./saving.ts";
 import { createSelection } from "./selection.ts";
+import type {
+  HistorySlice,
+  LessonSlice,
+  PythonSlice,
+  RatesSlice,
+  RowsSlice,
+  Throttled,
+  ViewSlice,
+  WorkloadSlice,
+} from "./slices.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { followStepLink } from "./step_link.ts";
 import { type ChangeOptions, createSync, isEqual, type View } from "./sync.ts";
 import { followMerges } from "./trails.ts";
 import { createViewing } from "./view.ts";
 
-export type Store = ReturnType<typeof createStore>;
-
-/** Returns the named members of an object. */
-function pick<T, K extends keyof T>(all: T, ...names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<T, K>;
+/** The state of one model, and the actions that change it. */
+export interface Store {
+  readonly rates: RatesSlice;
+  readonly workload: WorkloadSlice;
+  readonly rows: RowsSlice;
+  readonly view: ViewSlice;
+  readonly lesson: LessonSlice;
+  readonly history: HistorySlice;
+  readonly python: PythonSlice;
+  readonly throttled: Throttled;
 }
 
 /** Returns the store for panels: while something is dragged, its signals change a few times a second. */
@@ -54,7 +69,7 @@ export function pacedStore(store: Store): Store {
   };
 }
 
-export function createStore(model: Model, abort: AbortSignal) {
+export function createStore(model: Model, abort: AbortSignal): Store {
   const history = createHistory();
   const status = createStatus();
   const requests = createRequests(model, abort);
@@ -64,7 +79,6 @@ export function createStore(model: Model, abort: AbortSignal) {
   const { signals, dragging, isInDrag, set } = sync;
   const { chips, shown, focusChip, ceilings } = signals;
   const workload = createWorkload(sync, history);
-  /** The kernels without the work that was typed for them. */
   const given = workload.kernels;
   const kernels = computed(() => {
     const typed = signals.typedWork.value;
@@ -168,7 +182,6 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
     });
   }
-  /** Shows chips. Adds those of the catalogue first. The last of them may get the focus. */
   function addChips(ids: readonly string[], { focus: isFocus = false } = {}) {
     const last = ids.at(-1);
     if (last === undefined) return;
@@ -203,7 +216,6 @@ export function createStore(model: Model, abort: AbortSignal) {
     set({ ceilings: others.length < before.length ? others : [...before, key] });
   }
 
-  /** Shows a step at its start, whatever the learner has changed. */
   function showStep(step: number) {
     const { phase, partition, dims, convention, dtype, ...others } = sync.decoded(lesson.valuesAt(step));
     const entry = { phase, groups: partition, dims, convention, dtype } as GraphEntry;
@@ -225,10 +237,6 @@ export function createStore(model: Model, abort: AbortSignal) {
     sync.set({ answers: { ...signals.answers.value, [asked.key]: [...lesson.attempts.value, given] } });
   }
 
-  /**
-   * Returns a headline, or undefined where nothing is said: while a question is open, because the headline could tell
-   * the answer, and where a title stands in place of what needs no measured times.
-   */
   const told = (verdict: typeof derived.headline) =>
     computed(() => {
       if (lesson.question.value && !lesson.isRevealed.value) return;
@@ -249,13 +257,11 @@ export function createStore(model: Model, abort: AbortSignal) {
 
   const saving = createSaving(model, requests);
   const merging = createMergePreview();
+  // Each slice shows of these what its interface names.
+  const state = { ...signals, ...derived };
   return {
-    /** The chips and their rates: which are shown, how kernels are judged, and what-ifs of rates. */
     rates: {
-      ...pick(signals, "chips", "shown", "focusChip", "precision", "memory", "exposedRoofs", "exposedComm"),
-      ...pick(signals, "launchOverhead", "ceilings", "allLevels", "whatIf", "ranges", "snap", "addedChips"),
-      ...pick(derived, "commonPrecision", "roofs", "lacking", "shownRoofs", "focusRoof", "askedPrecision"),
-      ...pick(derived, "restedRoof", "possibleCeilings", "subRoofs", "shownLevels", "unknownLevels"),
+      ...state,
       catalogue: catalogue.catalogue,
       loadCatalogue: catalogue.load,
       ...guard("chips", { addChip, addChips, removeChip, focus, toggle }),
@@ -270,9 +276,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       setCeilings: sync.setter("ceilings"),
       setAllLevels: sync.setter("allLevels"),
     },
-    /** The graph: its phase, its partition and its sizes. */
     workload: {
-      ...pick(signals, "graphs", "phase", "partition", "dims", "convention", "dtype"),
+      ...signals,
       graph: workload.state.workload,
       phases: workload.state.phases,
       trails,
@@ -295,21 +300,16 @@ export function createStore(model: Model, abort: AbortSignal) {
         setDtype,
       }),
     },
-    /** The kernels: which pass the filters, which are selected, moved, or have typed work, and what they show. */
     rows: {
+      ...state,
       kernels,
-      /** The kernels as Python sent them, without the work that was typed for them. */
       given,
-      ...pick(signals, "baseline", "selected", "hovered", "atRoof", "moves", "typedWork"),
-      ...pick(derived, "runs", "earlierRows", "drawn", "drawnRows", "longestFirst", "points", "ranking", "totals"),
-      ...pick(derived, "isHidden", "boundBy", "byCategory", "timeOrder", "isFiltered", "showsTotals", "colouring"),
       passing: derived.rows,
       hidden: derived.hiddenRows,
       only: derived.onlyRows,
       headline: told(derived.headline),
       pictureHeadline: told(derived.pictureHeadline),
       pointed: selection.pointed,
-      /** The row of `drawn` that the status row describes: hovered or selected, and not hidden by a question. */
       described: computed(() => {
         const row = selection.pointed.value ?? signals.selected.value[0];
         return row === undefined || derived.isHidden(row) ? undefined : row;
@@ -320,11 +320,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       ...guard("moves", whatIfs.actions),
       ...guard("filters", { setOnly }),
     },
-    /** How the chart is seen: its plane, zoom, units, filters, snapshots, and what is open beside it. */
     view: {
-      ...pick(signals, "title", "openFiles", "terms", "hiddenPanels", "zoom", "timeScale", "frame", "rateUnit", "word"),
-      ...pick(signals, "xAxis", "tickBase", "presentation", "rulers", "search", "categories", "bounds", "precisions"),
-      ...pick(signals, "timeShare", "top", "infeed", "scope", "sortBy", "columns", "colourBy", "snapshots"),
+      ...signals,
       plane: signals.view,
       ...viewing.state,
       ...guard("view", {
@@ -347,24 +344,19 @@ export function createStore(model: Model, abort: AbortSignal) {
       isHeld: sync.isHeld,
       ...status,
     },
-    /** The lesson: what it locks, its story, and the answers. */
     lesson: {
-      ...pick(signals, "story", "locks", "step", "answers"),
+      ...signals,
       ...lesson,
       isLocked,
       lockNote,
       showStep,
       giveAnswer,
-      /** Whether the browser refuses to keep the answers of an exported page; undefined elsewhere. */
       isStorageRefused,
-      /** Takes all answers back. */
       forgetAnswers: () => sync.set({ answers: {} }),
-      /** Returns what the chart itself answers now to the question of the step. */
       answerNow: () => {
         const asked = lesson.question.value;
         return asked && answerOnChart(asked, focusRoof, workload.state.workload);
       },
-      /** Judges an answer to the question of the step. */
       judge: (given: Attempt) => {
         const asked = lesson.question.value;
         return asked && verdictOf(asked, given, workload.state.workload.value);
@@ -376,7 +368,6 @@ export function createStore(model: Model, abort: AbortSignal) {
       canUndo: history.canUndo,
       canRedo: history.canRedo,
     },
-    /** Python: whether it answers, and what it is asked for. */
     python: {
       connection,
       waitingSince: sync.waitingSince,
@@ -387,7 +378,6 @@ export function createStore(model: Model, abort: AbortSignal) {
       ...opening.state,
       ...opening.actions,
     },
-    /** Signals that change a few times a second while something is dragged: those that panels read. */
     throttled: derived.throttled,
   };
 }

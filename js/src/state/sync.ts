@@ -391,17 +391,8 @@ export function createSync(model: Model, history: History) {
     signals,
     waitingSince: messages.waitingSince,
     disconnect: messages.disconnect,
-    /**
-     * Whether a control is being dragged, or moved by a series of steps. Slow updates and screen readers wait until the
-     * end.
-     */
     dragging,
-    /**
-     * Returns `dragging`. A component that calls this function is drawn again at the end of a drag, but not at its
-     * start: a press alone changes nothing that the component shows.
-     */
     isInDrag: () => dragging.peek() && dragging.value,
-    /** Whether a control is being dragged. */
     isHeld,
     isDragged,
     /** Returns the value of a trait in the model. */

@@ -1,6 +1,6 @@
 // The view of the chart: the plane, the zoom, the units, and the size.
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { Zoom } from "../wire/types.ts";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View } from "./sync.ts";
 
@@ -19,12 +19,9 @@ const NEXT_GAPS: Record<Gaps, Gaps> = { first: "all", all: "none", none: "first"
 
 export function createViewing(sync: Sync) {
   const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
-  /** The tab of the inspector that the user has opened, or "closed". Null before any choice. */
   const tab = signal<string | null>(null);
-  /** Whether points have shapes and patterns. */
   const patterns = signal(false);
   const gaps = signal<Gaps>("first");
-  /** Whether the table with all columns is shown below the chart. */
   const isTableOpen = signal(false);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
@@ -59,21 +56,12 @@ export function createViewing(sync: Sync) {
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes, tab, patterns, gaps, isTableOpen: isTableOpen as ReadonlySignal<boolean> },
+    state: { axes, tab, patterns, gaps, isTableOpen },
     actions: {
-      /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
-      /**
-       * Sets the zoom. Zooms with the same `run` make one undo entry. A run is a series of turns of the wheel or of
-       * repeats of a key.
-       */
       setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
         sync.set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
       dragZoom: () => sync.dragOf("zoom", true),
-      /**
-       * Sets a property of the axes. A new time scale removes the zoom, because the zoom does not apply to the new
-       * scale. A new frame removes the zoom, because the zoom would hide the frame.
-       */
       setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
         sync.set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
       openTab(name: string) {

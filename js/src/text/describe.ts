@@ -103,12 +103,12 @@ export function formulaOf(kernels: Kernels, row: number, roof: Roof): string {
   return `${least} · ${strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s"))}`;
 }
 
-/** Returns the sentence of a ridge point: on which of its sides kernels are bound by what. */
-export function sentenceOfRidge(roof: Roof, view: "roofline" | "time"): string {
+/** Returns the sentence of a ridge point of `chip`: on which of its sides kernels are bound by what. */
+export function sentenceOfRidge(roof: Roof, view: "roofline" | "time", chip: string): string {
   if (roof.levels.length > 1) return sentenceOfRoof(roof, view);
-  if (view === "time") return `${roof.chip.name}: ${strings.sides.time}.`;
+  if (view === "time") return `${chip}: ${strings.sides.time}.`;
   const unit = operationIn(roof.precision);
-  return strings.sidesOf(roof.chip.name, formatIntensity(ridgePoint(roof), 4, `${unit}/B`));
+  return strings.sidesOf(chip, formatIntensity(ridgePoint(roof), 4, `${unit}/B`));
 }
 
 /**
@@ -215,7 +215,7 @@ function withoutUnit(text: string, other: string): string {
  * Returns the rows of the tooltip of a hovered kernel: how long it takes, what it reaches, and what bounds it. An unknown
  * bound has its reason.
  */
-export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
+export function briefRows(kernels: Kernels, row: number, roof: Roof, roofs: readonly Roof[] = []): TooltipRow[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
   const unit = operationOf(kernels, row, roof.precision);
@@ -223,6 +223,9 @@ export function briefRows(kernels: Kernels, row: number, roof: Roof): TooltipRow
   const rows: TooltipRow[] = [];
   const time = timeRow(kernels, row);
   if (time) rows.push(time);
+  // An unmeasured kernel has a point on each roof.
+  else if (roofs.length > 1 && Number.isNaN(bound.achieved))
+    rows.push([words.chip, shortNames(roofs.map(({ chip }) => chip)).get(roof.chip.id) as string]);
   if (time && each > 1)
     rows.push([words.launches, `${each} × ${formatQuantity((kernels.time[row] as number) / each, "s")}`]);
   const isUnknown = bound.regime === "unknown";

@@ -8,8 +8,9 @@ import { strings } from "../words/words.ts";
 const named = memoize<ReadonlyMap<string, string>>();
 
 /**
- * Returns a map from chip id to the short name of the chip. The short name has no vendor and no last part in brackets.
- * If two chips would then have the same name, the last part in brackets is kept.
+ * Returns a map from chip id to the short name of the chip. The short name has no vendor, no last part in brackets, and
+ * no size of the memory at its end, unless the id of the chip names this size. If two chips would then have the same
+ * name, these parts are kept.
  */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
   named(chips, [], () => findNames(chips));
@@ -18,9 +19,15 @@ function findNames(chips: readonly Chip[]): ReadonlyMap<string, string> {
   const plain = chips.map(({ name, vendor }) =>
     vendor && name.startsWith(`${vendor} `) ? name.slice(vendor.length + 1) : name,
   );
-  const bare = plain.map((name) => name.replace(/\s*\([^)]*\)$/, "") || name);
+  const bare = plain.map((name, index) => bareName(name, chips[index]?.id ?? ""));
   const names = bare.map((name, index) => (bare.indexOf(name) === bare.lastIndexOf(name) ? name : plain[index]));
   return new Map(chips.map((chip, index) => [chip.id, names[index] ?? chip.name]));
+}
+
+/** Returns a name without its last part in brackets, and without a memory size such as "80GB" that the id lacks. */
+function bareName(name: string, id: string): string {
+  const bare = name.replace(/\s*\([^)]*\)$/, "") || name;
+  return bare.replace(/ (\d+GB)$/, (end, size: string) => (id.endsWith(size.toLowerCase()) ? end : ""));
 }
 
 /**

@@ -1,9 +1,15 @@
-// A button whose key events do not reach the host. JupyterLab would otherwise run its own shortcuts.
+// A button whose key events do not reach the host.
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
+import { OWN_KEYS } from "./keys.ts";
 
-type ButtonProps = Omit<JSX.IntrinsicElements["button"], "ref"> & { readonly look?: string };
+type ButtonProps = JSX.IntrinsicElements["button"] & { readonly look?: string };
 
 export const Button = ({ look = "button", ...rest }: ButtonProps) => (
-  <button type="button" class={`roofwidget-${look}`} data-lm-suppress-shortcuts="true" {...rest} />
+  <button type="button" class={`rw-${look}`} {...OWN_KEYS} {...rest} />
+);
+
+/** A sign after the word of a button, such as that of a menu. Screen readers skip it. */
+export const Sign = ({ children }: { readonly children: ComponentChildren }) => (
+  <span aria-hidden="true">{children}</span>
 );

@@ -15,7 +15,7 @@ export async function copyText(document: Document, text: string): Promise<boolea
 function copyMarked(document: Document, text: string): boolean {
   const box = document.createElement("textarea");
   box.value = text;
-  box.className = "roofwidget-spoken";
+  box.className = "rw-spoken";
   const before = document.activeElement as HTMLElement | null;
   document.body.append(box);
   box.select();

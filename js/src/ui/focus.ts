@@ -1,7 +1,7 @@
 // Moves the focus when the focused control disappears. Otherwise, the focus would leave the widget, and the host would
 // get the keys that the user means for the widget.
 
-const CHART_SELECTOR = ".roofwidget-chart";
+const CHART_SELECTOR = ".rw-chart";
 
 /** A selector of the elements that the Tab key can focus. */
 const TAB_STOPS = ":is(button, input, select, [tabindex]):not([tabindex='-1'])";

@@ -8,6 +8,9 @@ export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKe
 /** The inputs for text. In these inputs, the browser itself handles the keys for undo and redo. */
 export const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
 
+/** The attribute of an element whose keys are not for the host. JupyterLab would run its own shortcuts otherwise. */
+export const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" } as const;
+
 interface UndoSteps {
   undo(): void;
   redo(): void;

@@ -19,7 +19,8 @@ export function LiveText({ class: look, text, shown = text, more = "", dragging 
   const last = useRef<readonly string[]>([]);
   const parts = [text, more];
   if (!dragging && parts.some((part, at) => part !== last.current[at])) {
-    spoken.current = parts.filter((part, at) => part && part !== last.current[at]).join(" ");
+    const changed = parts.filter((part, at) => part && part !== last.current[at]);
+    spoken.current = changed.join(/[.!?…]$/.test(changed[0] ?? "") ? " " : ". ").replace(/\s·\s/g, ", ");
     last.current = parts;
   }
   return (
@@ -27,7 +28,7 @@ export function LiveText({ class: look, text, shown = text, more = "", dragging 
       <p class={look} title={shown === text ? undefined : text} aria-hidden="true">
         {shown}
       </p>
-      <p class="roofwidget-spoken" role="status">
+      <p class="rw-spoken" role="status">
         {spoken.current || null}
       </p>
     </>

@@ -62,7 +62,7 @@ export function Menu({ label, groups, room, close }: MenuProps) {
   return (
     <div
       ref={list}
-      class="roofwidget-popover roofwidget-choices"
+      class="rw-popover rw-choices"
       style={{ maxHeight: `${room}px` }}
       role="menu"
       aria-label={label}
@@ -112,7 +112,7 @@ function Item({
         })
       }
     >
-      <span class="roofwidget-check" aria-hidden="true">
+      <span class="rw-check" aria-hidden="true">
         {isOn ? "✓" : ""}
       </span>
       <span>{text}</span>

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { OWN_KEYS } from "./keys.ts";
 import { useUid } from "./uid.ts";
 
 type TypedValue = ReturnType<typeof useTypedValue>;
@@ -74,12 +75,12 @@ export function TypedBox({
 }: BoxProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
-    <span class="roofwidget-typed">
+    <span class="rw-typed">
       <input
         ref={input}
         type="text"
-        class="roofwidget-box"
-        data-lm-suppress-shortcuts="true"
+        class="rw-box"
+        {...OWN_KEYS}
         aria-label={label}
         title={lock ?? title}
         disabled={lock !== undefined}
@@ -109,7 +110,7 @@ export function TypedBox({
 export function Fault({ entry: { fault, faultId } }: { entry: TypedValue }) {
   if (!fault.value) return null;
   return (
-    <p id={faultId} class="roofwidget-fault" role="alert">
+    <p id={faultId} class="rw-fault" role="alert">
       {fault.value}
     </p>
   );

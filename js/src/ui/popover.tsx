@@ -2,7 +2,9 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { stepOf } from "./keys.ts";
+import { Button } from "./button.tsx";
+import { useDisclosure } from "./disclosure.ts";
+import { OWN_KEYS, stepOf } from "./keys.ts";
 
 interface PopoverProps {
   /** The id by which the button refers to the popover. */
@@ -29,14 +31,14 @@ export function Popover({ id, label, opener, room, close, look = "", children }:
     <div
       ref={dialog}
       id={id}
-      class={`roofwidget-popover ${look}`}
+      class={`rw-popover ${look}`}
       style={{ maxHeight: `${room}px` }}
       role="dialog"
       aria-label={label}
       // The arrow keys scroll a dialog that has nothing else to focus.
       // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
       tabIndex={0}
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       onKeyDown={(event) => {
         if (!stepOf(event)) event.stopPropagation();
         if (event.key === "Escape") close(true);
@@ -48,5 +50,37 @@ export function Popover({ id, label, opener, room, close, look = "", children }:
     >
       {children}
     </div>
+  );
+}
+
+interface PopoverButtonProps extends Pick<PopoverProps, "label" | "room" | "children"> {
+  /** The class of the button. */
+  readonly look?: string;
+  /** What the button shows, if it differs from `label`. */
+  readonly text?: ComponentChildren;
+  /** The button's name for screen readers, if it differs from its text. */
+  readonly name?: string;
+  /** A further class of the popover. */
+  readonly place?: string;
+}
+
+/** A button with the popover that it opens. */
+export function PopoverButton({
+  look = "button",
+  label,
+  text = label,
+  name,
+  place = "",
+  room,
+  children,
+}: PopoverButtonProps) {
+  const { isOpen, opened, button, close } = useDisclosure();
+  return (
+    <>
+      <Button look={look} aria-label={name} {...button}>
+        {text}
+      </Button>
+      {isOpen && <Popover id={opened.id} opener={button.ref} look={place} {...{ label, room, close, children }} />}
+    </>
   );
 }

@@ -1,5 +1,7 @@
 // A drop-down list with a label.
 
+import { OWN_KEYS } from "./keys.ts";
+
 export type Option = readonly [value: string, text: string];
 
 interface SelectProps {
@@ -20,10 +22,14 @@ interface SelectProps {
 
 export function Select({ label, value, options, disabled, row = false, lock, choose }: SelectProps) {
   return (
-    <label class={row ? "roofwidget-row" : undefined} title={lock}>
-      <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
+    <label class={row ? "rw-row" : undefined} title={lock}>
+      {/* The list has the label as its name: read as a text, the label would be heard twice. */}
+      <span class={row ? undefined : "rw-muted"} aria-hidden="true">
+        {label}
+      </span>
       <select
-        data-lm-suppress-shortcuts="true"
+        aria-label={label}
+        {...OWN_KEYS}
         disabled={lock !== undefined}
         value={value}
         onChange={(event) => choose(event.currentTarget.value)}

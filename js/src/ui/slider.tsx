@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Drag, useGesture } from "./gesture.ts";
-import { isModified, keyShortcuts, used } from "./keys.ts";
+import { isModified, keyShortcuts, OWN_KEYS, used } from "./keys.ts";
 
 /** The steps of the keys that move a slider. */
 export const KEY_STEPS: Readonly<Record<string, number>> = {
@@ -78,12 +78,12 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
     follow(text);
   }
   return (
-    <span class="roofwidget-sliding">
+    <span class="rw-sliding">
       <input
         ref={input}
         type="range"
-        class="roofwidget-slider"
-        data-lm-suppress-shortcuts="true"
+        class="rw-slider"
+        {...OWN_KEYS}
         aria-label={label}
         aria-valuetext={spoken}
         aria-keyshortcuts={SHORTCUTS}
@@ -101,7 +101,7 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
         onChange={end}
         onKeyDown={onKeyDown}
       />
-      {gesture.drag && <span ref={bubble} class="roofwidget-bubble" aria-hidden="true" />}
+      {gesture.drag && <span ref={bubble} class="rw-bubble" aria-hidden="true" />}
     </span>
   );
 }

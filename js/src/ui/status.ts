@@ -1,6 +1,6 @@
 // The line of text that says what was just done.
 
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 
 /** How long a text is shown, ms. */
 const SHOWN_MS = 6000;
@@ -12,7 +12,7 @@ export interface Status {
 
 const NOTHING: Status = { text: "", isFault: false };
 
-interface SayOptions {
+export interface SayOptions {
   /** Whether the text is about something that failed. */
   readonly isFault?: boolean;
   /** Whether the text stays until another text replaces it. */
@@ -23,8 +23,7 @@ export function createStatus() {
   const status = signal(NOTHING);
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    status: status as ReadonlySignal<Status>,
-    /** Shows a text. "" shows nothing. */
+    status,
     say(text: string, { isFault = false, stays = false }: SayOptions = {}) {
       clearTimeout(timer);
       status.value = { text, isFault };

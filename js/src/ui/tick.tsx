@@ -1,5 +1,7 @@
 // A check box with a label, and with a value at its end.
 
+import { OWN_KEYS } from "./keys.ts";
+
 interface TickProps {
   readonly checked: boolean;
   onChange(): void;
@@ -12,13 +14,13 @@ interface TickProps {
 
 export function Tick({ checked, onChange, label, note = "", value = "", title, disabled = false }: TickProps) {
   return (
-    <label class="roofwidget-option" title={title}>
-      <input type="checkbox" data-lm-suppress-shortcuts="true" {...{ checked, disabled, onChange }} />
+    <label class="rw-option" title={title}>
+      <input type="checkbox" {...OWN_KEYS} {...{ checked, disabled, onChange }} />
       <span>
         {label}
-        {note && <small class="roofwidget-muted"> {note}</small>}
+        {note && <small class="rw-muted"> {note}</small>}
       </span>
-      {value && <span class="roofwidget-value">{value}</span>}
+      {value && <span class="rw-value">{value}</span>}
     </label>
   );
 }

@@ -116,7 +116,9 @@ export const catalogue: Like<typeof en.catalogue> = {
     typed: (label) => `${label}, eingetippt`,
     reset: "Zurück zum Datenblatt",
     chart: (chips, count) =>
-      `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
+      count === 0
+        ? `Roofline von ${chips || "keinem Chip"}.`
+        : `Roofline von ${chips || "keinem Chip"} mit ${kernels(count)}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
     memoryRegion: "speichergebunden",
     computeRegion: "rechengebunden",
     noChip: "Kein Chip wird gezeigt: einen einschalten.",
@@ -234,6 +236,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
     addChip: "Chip",
+    addAChip: "Chip hinzufügen",
     addChipKey: "Chip hinzufügen (C)",
     loadingCatalogue: "Der Katalog wird geladen…",
     noCatalogue: "Weitere Chips kommen von Python: zuerst die Zelle ausführen.",
@@ -302,9 +305,10 @@ export const catalogue: Like<typeof en.catalogue> = {
 
   sourceWords: {
     before: "Vorher",
-    to: "→ Jetzt",
+    now: "Jetzt",
     python: "Python",
-    graph: (ops) => `Graph aus ${ops} Operationen · Zeiten sind die kürzesten, die das Dach erlaubt`,
+    graph: (ops) => `Graph aus ${ops} Operationen`,
+    leastTimes: "Zeiten sind die kürzesten, die das Dach erlaubt",
     count: (count) => `${whole(count)} Kernel`,
     fromPython: (count) => `${whole(count)} Kernel aus Python`,
     onChip: (count, chip) => `${whole(count)} Kernel auf ${chip}`,
@@ -318,7 +322,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
   tabWords: {
     title: "Inspektor",
-    close: "Schließen",
+    close: "Inspektor schließen",
     allColumns: "Alle Spalten",
     names: {
       changes: "Änderungen",
@@ -547,6 +551,7 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   verdictWords: {
+    // In German a whole sentence after a colon begins with a capital letter.
     withWhatIf: (text) => `Mit Ihrem Was-wäre-wenn: ${text}`,
     noMatch: "Kein Kernel der beiden Läufe hat denselben Namen.",
     totals: (before, now) =>
@@ -698,7 +703,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     couldSave: (count, time) => `${count === 1 ? "dieser spart" : `diese ${count} sparen`} bis zu ${time}`,
     select: "Auswählen",
     selectFirst: (count) => (count === 1 ? "Ihn auswählen" : `Diese ${count} auswählen`),
-    others: (count) => `Andere · ${whole(count)}`,
+    others: "Andere",
     ofKernelTime: (time, percent) => `${time}, ${percent} der Kernelzeit`,
     saves: (time) => `sparen bis zu ${time}`,
     onlyThese: "Nur diese",

@@ -80,7 +80,9 @@ export const catalogue = {
     typed: (label: string) => `${label}, typed`,
     reset: "Back to the data sheet",
     chart: (chips: string, count: number) =>
-      `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
+      count === 0
+        ? `Roofline of ${chips || "no chip"}.`
+        : `Roofline of ${chips || "no chip"} with ${kernels(count)}. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
     memoryRegion: "memory-bound",
     computeRegion: "compute-bound",
     noChip: "No chip is shown: switch one on.",
@@ -215,6 +217,7 @@ export const catalogue = {
   // Texts of the chip picker, the chip card and the folded panels.
   words: {
     addChip: "Chip",
+    addAChip: "Add a chip",
     addChipKey: "Add a chip (C)",
     loadingCatalogue: "Loading the catalogue…",
     noCatalogue: "Further chips come from Python: run the cell first.",
@@ -288,9 +291,10 @@ export const catalogue = {
   // The source line.
   sourceWords: {
     before: "Before",
-    to: "→ Now",
+    now: "Now",
     python: "Python",
-    graph: (ops: number) => `graph of ${ops} ops · times are the least that the roof allows`,
+    graph: (ops: number) => `graph of ${ops} ops`,
+    leastTimes: "times are the least that the roof allows",
     count: (count: number) => kernels(count, whole(count)),
     fromPython: (count: number) => `${kernels(count, whole(count))} from Python`,
     onChip: (count: number, chip: string) => `${kernels(count, whole(count))} on ${chip}`,
@@ -305,7 +309,7 @@ export const catalogue = {
   },
   tabWords: {
     title: "Inspector",
-    close: "Close",
+    close: "Close the inspector",
     allColumns: "All columns",
     names: {
       changes: "Changes",
@@ -554,7 +558,7 @@ export const catalogue = {
 
   // The headline above the chart, and the line below it.
   verdictWords: {
-    withWhatIf: (text: string) => `With your what-if: ${text}`,
+    withWhatIf: (text: string) => `With your what-if: ${text.charAt(0).toLowerCase()}${text.slice(1)}`,
     noMatch: "No kernel of the two runs has the same name.",
     totals: (before: string, now: string) =>
       `Only totals can be compared: ${before} before, ${now} now. If the runs come from different tools, their names differ.`,
@@ -707,7 +711,7 @@ export const catalogue = {
       `${count === 1 ? "this one" : `these ${count}`} could save up to ${time}`,
     select: "Select",
     selectFirst: (count: number) => (count === 1 ? "Select it" : `Select these ${count}`),
-    others: (count: number) => `Others · ${whole(count)}`,
+    others: "Others",
     ofKernelTime: (time: string, percent: string) => `${time}, ${percent} of kernel time`,
     saves: (time: string) => `could save ${time}`,
     onlyThese: "Only these",

@@ -1,5 +1,7 @@
-// Colours of chips: each shown chip has its own, all are legible, and a vendor keeps its hue.
+// Colours of chips: each shown chip has its own, all are legible, and a vendor keeps its hue. Sizes and radii of the style.
 
+// @ts-expect-error the project has no types of Node
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { categoryColour, chipColours, DARK, huesOf, LIGHT } from "../../src/chart/theme.ts";
 import type { TextColouring } from "../../src/roofline/colouring.ts";
@@ -169,5 +171,21 @@ describe("the colours of categories", () => {
     const some = textColouring("zeta", "attention", "beta", null, "idle", "other");
     expect(huesOf(some)).toEqual([2, 1, 0, 7, 7, 7]);
     expect(huesOf(textColouring(..."abcdefghi"))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 7]);
+  });
+});
+
+describe("the sizes and the radii of the design", () => {
+  const style = readFileSync(new URL("../../src/widget.css", import.meta.url), "utf-8");
+  it("stand in the style by their names alone", () => {
+    for (const [kind, property, values] of [
+      ["size", "font-size", tokens.sizes],
+      ["radius", "border-radius", tokens.radii],
+    ] as const) {
+      for (const [name, px] of Object.entries(values)) {
+        // The ticks of the axes are drawn by the code.
+        if (name !== "ticks") expect(style).toContain(`${property}: var(--rw-${kind}-${name})`);
+        expect(style).not.toContain(`${property}: ${px}px;`);
+      }
+    }
   });
 });

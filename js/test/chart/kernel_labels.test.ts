@@ -54,6 +54,25 @@ const coincident = (width: number) =>
     width,
   );
 
+describe("the labels of unmeasured kernels", () => {
+  const chips = [
+    ["v7x (fp8)", 4.614e15, 7.2e12],
+    ["v7x (bf16)", 2.307e15, 7.2e12],
+    ["v6e", 9.18e14, 1.6e12],
+    ["v5p", 4.59e14, 2.76e12],
+  ] as const;
+  const roofs = chips.map(([name, bf16, HBM]) =>
+    makeRoof(makeChip({ id: name, name, peaks: { bf16 }, memories: { HBM } })),
+  );
+  const specs = [1.666, 107.8, 200, 3142].map((ai, at) => ({ name: `kernel ${at}`, flops: 1e12 * ai, bytes: 1e12 }));
+  it("find a place at a point on another roof, if the names of roofs are around the point on the focus roof", () => {
+    for (const width of [1248, 992]) {
+      const labels = kernelsOf(rooflineLabels(scene(specs, { roofs }, width, 580), []));
+      expect(labels.map(({ text }) => text).sort(), `${width} px`).toEqual(specs.map(({ name }) => name));
+    }
+  });
+});
+
 describe("the labels of kernels", () => {
   it("are at most seven, in a plot below 560 px four and below 300 px two, and the badges of the others to fix first", () => {
     for (const make of [one18, one256, tpu, coincident]) {

@@ -106,6 +106,48 @@ describe("the extents of the chart", () => {
   });
 });
 
+describe("kernels that take less than 0.1 % of the time", () => {
+  const main = [
+    { flops: 1e12, bytes: 1e10, time: 0.999 },
+    { flops: 0, bytes: 1e10, time: 0.1 },
+  ];
+  const slow = { flops: 0, bytes: 1e3 };
+  it("do not widen the axes", () => {
+    const alone = draw(main).scales;
+    const few = [
+      { ...slow, time: 9.5e-4 },
+      { flops: 1, bytes: 1e6, time: 1e-5 },
+    ];
+    const { points, scales } = draw([...main, ...few]);
+    expect(domains(scales)).toEqual(domains(alone));
+    expect(scales.strip?.y.domain).toEqual(alone.strip?.y.domain);
+    expect(project(points, scales).beyond).toEqual([2, 3]);
+    expect(draw([...main, { ...slow, time: 1.2e-3 }]).scales.y.domain[0]).toBeLessThan(alone.y.domain[0] / 1000);
+  });
+  it("stand 14 px inside the edge beyond which they would be, until the chart is zoomed", () => {
+    const { points, scales } = draw([
+      ...main,
+      { ...slow, time: 9e-4 },
+      { flops: 1, bytes: 1e6, time: 1e-5 },
+      { flops: 1e15, bytes: 1, time: 1e-5 },
+    ]);
+    const { plot } = scales;
+    const at = project(points, scales);
+    expect(at.y[2]).toBe(plot.bottom - 14);
+    expect([at.x[3], at.y[3]]).toEqual([plot.left + 14, plot.bottom - 14]);
+    expect([at.x[4], at.y[4]]).toEqual([plot.right - 14, plot.top + 14]);
+    const near = zoomed(scales, [1, 1000, 1e11, 1e15]);
+    expect(project(points, near).beyond).toEqual([]);
+    expect(project(points, near).x[3]).toBeLessThan(near.plot.left);
+  });
+  it("widen the axes if all kernels take equally long, however many there are", () => {
+    const many = Array.from({ length: 2000 }, (_, at) => ({ flops: 1e9 * (at + 1), bytes: 1e9, time: 1 }));
+    const { points, scales } = draw(many);
+    expect(project(points, scales).beyond).toEqual([]);
+    expect(scales.y.domain[0]).toBe(5e8);
+  });
+});
+
 describe("kernels without FLOPs or bytes", () => {
   it("without FLOPs that only seem very fast stand 14 px below the upper edge, and do not widen the axes", () => {
     const copies = [

@@ -6,6 +6,7 @@ import {
   codeAt,
   colouringOf,
   colourKeys,
+  familyText,
   type NumberColouring,
   partsOf,
   SCALE_STEPS,
@@ -103,8 +104,8 @@ describe("the parts of the time bar", () => {
   );
   const named = (key: string) => {
     const colouring = colouringOf(kernels, key) as TextColouring;
-    return partsOf(kernels, colouring).map(({ code, kernels: count, seconds }) => [
-      code < 0 ? "unknown" : colouring.column.values[code],
+    return partsOf(kernels, colouring).map(({ codes, kernels: count, seconds }) => [
+      codes[0] === -1 ? "unknown" : familyText(colouring, codes),
       count,
       seconds,
     ]);
@@ -115,6 +116,21 @@ describe("the parts of the time bar", () => {
       ["copy", 1, 2],
       [null, 1, 0],
     ]);
+  });
+  it("join what has one colour and one meaning: copies of any kind, and collectives", () => {
+    const names = ["copy-start", "dot", "copy-done", "all-reduce", "all-gather.1", "copying"];
+    const table = makeKernels(names.map((category, at) => ({ ...SPEC, time: at + 1, category })));
+    const colouring = colouringOf(table, "category") as TextColouring;
+    expect(
+      partsOf(table, colouring).map(({ codes, ...part }) => ({ ...part, text: familyText(colouring, codes) })),
+    ).toEqual([
+      { kernels: 2, seconds: 9, text: "collective" },
+      { kernels: 1, seconds: 6, text: "copying" },
+      { kernels: 2, seconds: 4, text: "copy" },
+      { kernels: 1, seconds: 2, text: "dot" },
+    ]);
+    const series = colouringOf({ ...table, series: true }, "category") as TextColouring;
+    expect(partsOf(table, series)).toHaveLength(6);
   });
   it("are the texts of any other column that gives the colours", () => {
     expect(named("node")).toEqual([

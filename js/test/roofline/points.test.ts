@@ -156,6 +156,12 @@ describe("a kernel without a place", () => {
     ]);
     expect([beside.n, beside.notDrawn, beside.measured, ...beside.home]).toEqual([2, 2, 0, 1, -1, -1]);
   });
+  it("is not counted when it is idle time, measured or not, which is no kernel", () => {
+    const idle = { name: "idle or not profiled", flops: null, bytes: null, category: "idle" };
+    const unknown = { flops: null, bytes: null, time: 1 };
+    expect(place([{ ...idle, time: 9 }, unknown]).notDrawn).toBe(1);
+    expect(place([idle, unknown, { flops: 300, bytes: 100 }]).notDrawn).toBe(1);
+  });
   it("leaves the others at their rows", () => {
     const points = place([
       { flops: null, bytes: 1 },

@@ -81,6 +81,11 @@ describe("the rows that pass", () => {
     expect(store.rows.totals.value).toEqual({ kernels: 5, all: 5, share: 1 });
     store.view.setCategories(["dot"]);
     expect(store.rows.totals.value).toEqual({ kernels: 2, all: 5, share: 0.55 });
+    const idle = { name: "idle or not profiled", time: 90, category: "Idle" };
+    const { store: some } = make({}, { kernels: wireKernels([{ name: "a", time: 4 }, { name: "b", time: 6 }, idle]) });
+    expect(some.rows.totals.value).toEqual({ kernels: 2, all: 2, share: 1 });
+    some.view.setSearch("a");
+    expect(some.rows.totals.value).toEqual({ kernels: 1, all: 2, share: 0.04 });
     expect(make({}, { kernels: wireKernels([{}]) }).store.rows.totals.value).toEqual({
       kernels: 1,
       all: 1,

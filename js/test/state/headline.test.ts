@@ -32,7 +32,7 @@ it("follows a drag only as often as the panels, and says that the roof is a what
   drag.end();
   expect(said.at(-1)).toBe("matmul runs at 50 % of its roof: up to 2 s of 4 s could be saved.");
   expect(store.rows.headline.value?.detail).toBe(
-    "With your what-if: It is compute-bound: at its roof 2 s would remain.",
+    "With your what-if: it is compute-bound: at its roof 2 s would remain.",
   );
   expect(said).toHaveLength(2);
   stop();

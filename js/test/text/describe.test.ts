@@ -182,6 +182,13 @@ describe("the tooltip", () => {
       [words.launches, "20"],
     ]);
   });
+  it("of a hovered kernel that was not measured begins with the chip, if several chips are shown", () => {
+    const [fast, other] = ["Fast", "Other"].map((name) => makeRoof(makeChip({ id: name, name }))) as [Roof, Roof];
+    const unmeasured = makeKernels([{ flops: 1e12, bytes: 1e10 }]);
+    expect(briefRows(unmeasured, 0, other, [fast, other])[0]).toEqual(["on", "Other"]);
+    expect(briefRows(unmeasured, 0, other, [other])[0]).toEqual(["at most", "100 TFLOP/s"]);
+    expect(briefRows(makeKernels([MATMUL]), 0, other, [fast, other])[0]?.[0]).toBe("time");
+  });
   it("of a hovered kernel has five rows: its time, its launches, what it reaches of its roof, what binds it, and its share", () => {
     const spec = { ...MATMUL, bytes: { HBM: 1e10 }, count: 20 };
     expect(briefRows(makeKernels([spec, { flops: 1, bytes: 1, time: 0.03 }]), 0, ROOF)).toEqual([

@@ -1,11 +1,31 @@
-// Short names of kernels: each for one kernel, with whole numbers.
+// Short names of kernels: each for one kernel, with whole numbers. Short names of chips.
 
 import { describe, expect, it } from "vitest";
+import { shortNames } from "../../src/text/names.ts";
 import { distinctNames, shortenName } from "../../src/text/short_names.ts";
-import { seeded } from "../helpers.ts";
+import { makeChip, seeded } from "../helpers.ts";
 
 const rows = (names: readonly string[]) => names.map((_, row) => row);
 const NUMBERS = /\d+(?:[.,]\d+)*/g;
+
+describe("the short name of a chip", () => {
+  const named = (...chips: readonly (readonly [id: string, name: string])[]) => [
+    ...shortNames(chips.map(([id, name]) => makeChip({ id, name: `NVIDIA ${name}`, vendor: "NVIDIA" }))).values(),
+  ];
+  it("has no vendor, no last part in brackets and no size of the memory", () => {
+    expect(named(["h100-sxm", "H100 SXM5 80GB"], ["h100-nvl", "H100 NVL 94GB (one card)"])).toEqual([
+      "H100 SXM5",
+      "H100 NVL",
+    ]);
+  });
+  it("keeps the size by which the id tells the chip from another", () => {
+    expect(named(["a100-sxm-80gb", "A100 SXM4 80GB"], ["rtx-5060-ti-8gb", "RTX 5060 Ti 8GB"])).toEqual([
+      "A100 SXM4 80GB",
+      "RTX 5060 Ti 8GB",
+    ]);
+    expect(named(["one", "X1 8GB"], ["two", "X1 16GB"])).toEqual(["X1 8GB", "X1 16GB"]);
+  });
+});
 
 describe("a short name", () => {
   it("keeps both ends, and its numbers whole", () => {

@@ -1,6 +1,6 @@
 // What a figure shows of a state: the dots with their colours, the named kernels, the legend and the counts.
 
-import { type Colouring, codeAt } from "../../roofline/colouring.ts";
+import { type Colouring, codeAt, familyCodes, familyText } from "../../roofline/colouring.ts";
 import { commonOperation } from "../../roofline/operations.ts";
 import { IDLE, MEASURED } from "../../roofline/positions.ts";
 import { isTotal } from "../../roofline/totals.ts";
@@ -150,17 +150,21 @@ function legendOf(store: Store, style: FigureStyle, theme: Theme, dots: readonly
     return texts.map((text, at) => ({ text, colour: colours[at], code: 0 }));
   }
   const shares = new Map<number, number>();
+  const first = familyCodes(colouring);
+  const codesOf = new Map<number, Set<number>>();
   const seen = new Set<number>();
   const isTimed = dots.some(({ share }) => share > 0);
   for (const { code, row, share } of dots) {
     if (code < 0 || seen.has(row)) continue;
     seen.add(row);
-    shares.set(code, (shares.get(code) ?? 0) + (isTimed ? share || 0 : 1));
+    const family = first[code] as number;
+    shares.set(family, (shares.get(family) ?? 0) + (isTimed ? share || 0 : 1));
+    codesOf.set(family, (codesOf.get(family) ?? new Set()).add(code));
   }
   const codes = [...shares].filter(([, share]) => share >= MIN_SHARE).sort(([a, s], [b, t]) => t - s || a - b);
   if (codes.length < 2) return [];
   const entries = codes.map(([code]): Entry => {
-    const text = categoryName(colouring.column.values[code] ?? null);
+    const text = categoryName(familyText(colouring, [...(codesOf.get(code) ?? [])]));
     return { text, colour: colourOf(colouring, theme, code), code };
   });
   const more = entries.length - style.maxCategories;

@@ -4,6 +4,7 @@
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Rates, type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { briefNames } from "../../text/names.ts";
+import { shortenName } from "../../text/short_names.ts";
 import type { Terms } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
@@ -211,6 +212,8 @@ function flatOf(rates: Rates, { x, y, plot }: Frame): Segment | undefined {
 const SAME_FLAT_EM = 0.3;
 /** The distance of a name from its flat, in font sizes. */
 const OFF_FLAT_EM = 0.34;
+/** The same if there are dots on the flat. */
+const OFF_DOTS_EM = 0.75;
 /** The same where the next flat is near: the letters just clear the line. */
 const CLOSE_TO_FLAT_EM = 0.24;
 
@@ -237,11 +240,14 @@ function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, dr
       flat - OFF_FLAT_EM * font,
       flat + (OFF_FLAT_EM + ASCENT_EM) * font,
     ];
+    const aboveDots = flat - OFF_DOTS_EM * font;
     const tries: readonly (readonly [lines: readonly (readonly Part[])[], y: number])[] = [
       [oneLine, above],
+      [oneLine, aboveDots],
       [oneLine, below],
       [[[name], [peak]], below],
       [[[name]], above],
+      [[[name]], aboveDots],
       [[[name]], below],
       [[[briefly]], above],
       [[[briefly]], below],
@@ -263,7 +269,14 @@ function placeRoofNames({ style, frame, roofs, focus, units, nameOf }: Parts, dr
     }
     const boxes = boxesOf(lines, x, y, font);
     draft.placer.take(boxes);
-    if (!isClear) draft.plates.push(...boxes);
+    // The plate of a name that covers lines leaves its own line in sight.
+    const half = style.roof / 2;
+    for (const box of isClear ? [] : boxes)
+      draft.plates.push(
+        y < flat
+          ? { ...box, bottom: Math.min(box.bottom, flat - half) }
+          : { ...box, top: Math.max(box.top, flat + half) },
+      );
     for (const [at, parts] of lines.entries())
       draft.texts.push({ x, y: y + at * LINE_EM * font, anchor: "end", parts });
   }
@@ -479,21 +492,35 @@ function placeStripNumbers({ style, frame }: Parts, draft: Draft, marks: { dot: 
   }
 }
 
-/** Places the name of a kernel beside its dot, or else away from it with a leader. A name without room is left out. */
-function placeName({ style, frame, dots, content }: Parts, draft: Draft, own: Placed, part: Part) {
+/** A name without room is cut to this many letters. */
+const BRIEF_LETTERS = 16;
+
+/**
+ * Places the name of a kernel beside its dot, or else away from it with a leader. A name without room is shortened, and
+ * left out if it then has no room either. A number that is explained in the key covers lines, and so does a name if all
+ * kernels have names: the one without would be missed.
+ */
+function placeName({ style, frame, dots, content }: Parts, draft: Draft, own: Placed, named: Part) {
   const { font } = style;
-  const width = textWidth(part.text, font, part.isBold);
+  const brief = { ...named, text: shortenName(named.text, BRIEF_LETTERS) };
+  const isAlone = content.names.every(
+    ({ row, text }) => row === own.row || shortenName(text, BRIEF_LETTERS) !== brief.text,
+  );
   const longest = Math.max(MAX_LEADER, MAX_LEADER_EM * font);
   const isNamed = new Set(content.names.map(({ row }) => row));
   const [beside, away] = [placesBeside(own, font), placesAway(own, font, longest)];
   // A leader over another dot could seem to begin there. A number that is explained in the key must be in the plot.
+  const isEach = content.names.length === content.counts.shown;
+  const important = dots.filter(({ row }) => isNamed.has(row));
   const turns = [
-    { ...STRICT, others: dots },
-    { ...STRICT, others: dots.filter(({ row }) => isNamed.has(row)) },
-    { ...OVER_LINES, others: dots.filter(({ row }) => isNamed.has(row)) },
-    ...(part.isBold ? [{ ...OVER_ALL, others: [] }] : []),
+    { ...STRICT, others: dots, part: named },
+    { ...STRICT, others: important, part: named },
+    ...(isAlone ? [{ ...STRICT, others: dots, part: brief }] : []),
+    ...(named.isBold || isEach ? [{ ...OVER_LINES, others: important, part: named }] : []),
+    ...(named.isBold ? [{ ...OVER_ALL, others: [], part: named }] : []),
   ];
-  for (const { others, ...strictness } of turns) {
+  for (const { others, part, ...strictness } of turns) {
+    const width = textWidth(part.text, font, part.isBold);
     for (const place of [...beside, ...away]) {
       const box = textBox(place, width, font);
       if (!draft.placer.isClear([box], frame.plot, strictness, own)) continue;

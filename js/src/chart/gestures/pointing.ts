@@ -1,6 +1,7 @@
 // Handles pointer and keys on the chart: hover, walk from kernel to kernel, select, and start drags.
 
 import { type Signal, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, lookUp, UNDO_KEYS, used } from "../../ui/keys.ts";
@@ -75,6 +76,8 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const navigation = useNavigation(store, scene, gesture);
   const zooms = navigation.tool.value === "zoom";
   const marquee = useMarquee(store, scene, gesture, zooms);
+  /** Whether the last press was that of a finger on a point that was not hovered before. */
+  const isFirstTap = useRef(false);
   /** The place of the pointer while no point is hovered. */
   const spot = useSignal<PointerPosition | undefined>(undefined);
 
@@ -156,6 +159,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       if (kernelDrag && !isOnPoint && startRoofDrag({ store, scene, gesture }, event, x, y)) return point(-1);
     }
     const found = pressed < 0 ? nearest(at, x, y, HOVER_PX) : pressed;
+    if (isPress) isFirstTap.current = event.pointerType === "touch" && found !== index;
     point(found);
     if (found < 0 && !isPress && event.pointerType !== "touch") spot.value = { x, y };
     if (!isPress) return;
@@ -202,7 +206,10 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       },
       onClick: (event: MouseEvent) => {
         // Ignore the second click of a double click, because it would deselect the row.
-        if (gesture.takeVoidClick() || event.detail > 1) return;
+        const isTouch = (event as PointerEvent).pointerType === "touch";
+        if (gesture.takeVoidClick() || (event.detail > 1 && !isTouch)) return;
+        // The first tap of a finger only shows what a mouse shows over the point. The second tap selects it.
+        if (index >= 0 && isFirstTap.current) return;
         if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
         else if (store.rows.selected.value.length > 0) store.rows.select([]);
       },

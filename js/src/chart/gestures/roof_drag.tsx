@@ -180,17 +180,21 @@ function partsOf({ focus, levels, scales, isPeakLocked, isBandwidthLocked }: Han
 interface RoofHandlesProps extends HandledRoof {
   /** Called when the pointer enters a handle, and when it leaves the handle. */
   onHover(event: PointerEvent, isOver: boolean): void;
+  /** Called at a click or a tap on a handle. */
+  onTap(event: PointerEvent): void;
 }
 
 /** The parts of the roof that can be pressed: wide, invisible, and above all other marks. */
-export function RoofHandles({ onHover, ...scene }: RoofHandlesProps) {
+export function RoofHandles({ onHover, onTap, ...scene }: RoofHandlesProps) {
   const { focus, scales, isPeakLocked, isBandwidthLocked } = scene;
   if (!focus || (isPeakLocked && isBandwidthLocked)) return null;
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the sliders do the same for the keyboard
     <g
-      class="roofwidget-handles"
+      class="rw-handles"
       onPointerOver={(event) => onHover(event, true)}
       onPointerOut={(event) => onHover(event, false)}
+      onClick={(event) => onTap(event as unknown as PointerEvent)}
     >
       {partsOf(scene).map(({ part, level, from, to }) => (
         <path
@@ -233,7 +237,7 @@ export const gripsOf = (scene: HandledRoof) =>
 
 /** Three dots on each part of the roof, for fingers: they show where the roof can be dragged. */
 export const RoofGrips = ({ colour, ...scene }: HandledRoof & { readonly colour: string }) => (
-  <g class="roofwidget-grips" fill={colour}>
+  <g class="rw-grips" data-rw="grips" fill={colour}>
     {gripsOf(scene).map(({ part, level, x, y, along }) =>
       DOTS_PX.map((by) => (
         <circle key={`${part} ${level} ${by}`} cx={px(x + by * along[0])} cy={px(y + by * along[1])} r={DOT_PX} />

@@ -22,6 +22,8 @@ export interface Position {
    * for further lines.
    */
   readonly extra?: readonly [right: number, down: number];
+  /** The mark beside which the position is. Default: the mark of the label. */
+  readonly mark?: Mark;
 }
 
 /** The mark that a label names, px. */
@@ -88,11 +90,22 @@ const besideStrip = ({ y }: Mark, left: number): Position[] =>
     isFar: true,
   }));
 
-/** Positions for a kernel's name: around the kernel's point, then along the line of its levels, or with a leader. */
-export function besideKernel(mark: Mark, join: Join | undefined, scales: Scales): Position[] {
+/**
+ * Positions for a kernel's name: around the kernel's point, then along the line of its levels, or with a leader, then
+ * around its points on the `others` of the roofs.
+ */
+export function besideKernel(
+  mark: Mark,
+  join: Join | undefined,
+  scales: Scales,
+  others: readonly Mark[] = [],
+): Position[] {
   const strip = scales.strip && mark.x < scales.plot.left ? besideStrip(mark, scales.plot.left) : [];
   const withLeader = LEADER_GAPS_PX.flatMap((gap) => eightAround(mark, gap)).map((each) => ({ ...each, isFar: true }));
-  return [...strip, ...eightAround(mark, NAME_GAP_PX), ...(join ? alongJoin(join) : []), ...(join ? [] : withLeader)];
+  const elsewhere = others.flatMap((other) =>
+    eightAround(other, NAME_GAP_PX).map((each) => ({ ...each, isFar: true, mark: other })),
+  );
+  return [...strip, ...eightAround(mark, NAME_GAP_PX), ...(join ? alongJoin(join) : [...withLeader, ...elsewhere])];
 }
 
 /** Positions above or below the line that joins a kernel's points at several memory levels. */

@@ -192,7 +192,8 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     addBoxes(written, [...boxes, ...leaderBoxes(boxes, label, position)]);
     keys.add(key);
     const text = texts[stepOf(choice)] as string;
-    const more = { ...(bold && { bold }), ...(names && { names }), ...(mark && { mark }), ...(badge && { badge }) };
+    const own = position.mark ?? mark;
+    const more = { ...(bold && { bold }), ...(names && { names }), ...(own && { mark: own }), ...(badge && { badge }) };
     placed.push({ kind, key, text, colour, ...position, ...more, choice });
   }
   /** Places the label of a hovered kernel at its first position in the chart. Labels of kernels below it are faded. */
@@ -284,8 +285,7 @@ type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
  * Returns a leader from a label's box to the rim of its mark, as [x, y, toX, toY]. Returns an empty array if the label
  * needs no leader.
  */
-function leaderFrom(box: Box, label: LeaderOwner, { isFar }: Position): number[] {
-  const { mark } = label;
+function leaderFrom(box: Box, label: LeaderOwner, { isFar, mark = label.mark }: Position): number[] {
   if (!mark || !ruleOf(label).hasLeader) return [];
   const x = clamp(mark.x, box.left, box.right);
   const y = clamp(mark.y, box.top, box.bottom);

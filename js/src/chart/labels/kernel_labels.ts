@@ -3,7 +3,7 @@
 // Few kernels have a label: the marked kernels, the kernels to fix first with their badges, all kernels above the roof
 // together, and the kernels that take most of the time. Kernels whose points are at one place share a label.
 
-import { busyTime } from "../../roofline/positions.ts";
+import { busyTime, MEASURED } from "../../roofline/positions.ts";
 import { isTotal } from "../../roofline/totals.ts";
 import { shortNameOf } from "../../text/kernel_names.ts";
 import { shortenName, shortNamesOf } from "../../text/short_names.ts";
@@ -13,7 +13,7 @@ import { strings } from "../../words/words.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { isOffScale } from "../scales.ts";
-import { joinsOf, type Scene } from "../scene.ts";
+import { indicesOf, joinsOf, type Scene } from "../scene.ts";
 import { ALERT, type Choices, type Label, MUTED, TEXT } from "./engine.ts";
 import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
@@ -68,14 +68,15 @@ export function kernelLabels(scene: Scene, before?: Choices): Label[] {
     const isMarked = rows.some((each) => marked.includes(each));
     if (before && !isMarked && !before.has(key)) return [];
     const index = points.home[row] as number;
-    const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
+    const markOf = (one: number) => ({ x: at.x[one] as number, y: at.y[one] as number, radius: radiusAt(points, one) });
+    const mark = markOf(index);
     const join = joins.get(row);
     const badge = badgeOf(scene, rows);
     const text = isNamed || isMarked ? joinedName(kernels, rows, names) : "";
     const label: Label = {
       ...{ kind: "kernel", key, text, bold: isMarked, ...(badge && { badge, ...(text && { shorter: [""] }) }) },
       colour: selected.size === 0 || isMarked ? TEXT : MUTED,
-      positions: RULES.kernel.positions(mark, join, scales),
+      positions: RULES.kernel.positions(mark, join, scales, pointsOnOtherRoofs(scene, row).map(markOf)),
     };
     // A name beside the line that joins the kernel's points needs no leader.
     if (join) return [label];
@@ -135,6 +136,12 @@ function groupsOf(scene: Scene): LabelGroup[] {
   }
   return groups;
 }
+
+/** Returns the points of an unmeasured kernel that are not on the roof that judges it. */
+const pointsOnOtherRoofs = (scene: Scene, row: number) =>
+  indicesOf(scene, row).filter(
+    (index) => index !== scene.points.home[row] && scene.points.roof[index] !== MEASURED && isShown(scene, index),
+  );
 
 const maxLabels = (width: number) => MAX_LABELS.find(({ below }) => width < below)?.count as number;
 

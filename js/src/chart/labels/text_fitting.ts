@@ -1,7 +1,9 @@
 // Measures and shortens texts.
 
+import { sizes } from "../../tokens.json";
+
 /** The font size of all text on the chart, px. */
-export const FONT_PX = 12;
+export const FONT_PX = sizes.chart;
 
 const widthOf = (char: string) =>
   /[iljtfrI.,:;·'|() ]/.test(char) ? 0.4 : /[mwMW%@∞]/.test(char) ? 0.98 : /[A-Z]/.test(char) ? 0.73 : 0.63;

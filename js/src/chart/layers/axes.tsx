@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { sizes } from "../../tokens.json";
 import { memoize } from "../../ui/memoize.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
@@ -17,7 +18,11 @@ import type { Counting } from "../ticks.ts";
 type AxesProps = Pick<Scene, "scales" | "units" | "theme">;
 
 /** The font size of tick texts, px. */
+<<<<<<< HEAD
 const TICK_FONT_PX = 11.5;
+=======
+export const TICK_FONT_PX = sizes.ticks;
+>>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 /** The distance of the tick texts and of the title below an axis, to their baselines, px. */
 const [TICK_DROP_PX, TITLE_DROP_PX] = [15, 31];
 /** The distance of the rates from the plot, px: beside it, or above their grid line in a narrow chart. */
@@ -65,7 +70,7 @@ export function AxesFrame({ box, grid, ticks, titles, isInside, theme, children 
   const isWide = !isInside && textWidth(titles[1], false, TICK_FONT_PX) > left - RATE_GAP_PX;
   const title = isWide ? ({ x: 0, "text-anchor": "start" } as const) : rates;
   return (
-    <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
+    <g class="rw-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <path d={lines.join("")} stroke={theme.grid} />
       <rect
         data-rw="plot"
@@ -155,20 +160,24 @@ export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
   const number = focus && isSeen ? ridgeNumber(focus, units, isNarrow(scales)) : "";
   const half = textWidth(number, true, TICK_FONT_PX) / 2;
   const middle = Math.min(at ?? 0, plot.right - half);
+  // In a narrow chart the text below the strip is wider than the strip.
+  const start =
+    strip && isNarrow(scales) ? textWidth(words.zeroFlops(units.operation), false, TICK_FONT_PX) + RIDGE_GAP_PX : 0;
   const isClear = ([tick, text]: TickText) => {
     const own = textWidth(text, false, TICK_FONT_PX) / 2;
     return (
-      tick - own >= 0 && tick + own < scales.width && (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX)
+      tick - own >= start &&
+      tick + own < scales.width &&
+      (!number || Math.abs(tick - middle) > half + own + RIDGE_GAP_PX)
     );
   };
-  const stripEnd = strip && isNarrow(scales) ? strip.right + 24 : plot.left - 1;
-  const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > stripEnd);
+  const ticks = textsOf(x, 42, units, units.x).filter((tick) => isClear(tick) && tick[0] > plot.left - 1);
   return (
-    <g class="roofwidget-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
+    <g class="rw-axes" font-size={TICK_FONT_PX} fill={theme.muted}>
       <TickTexts ticks={ticks} bottom={plot.bottom} />
       {number && (
         <text
-          class="roofwidget-ridge-number"
+          class="rw-ridge-number"
           data-label={`ridge ${focus?.chip.id}`}
           x={middle}
           y={plot.bottom + TICK_DROP_PX}
@@ -221,7 +230,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
   const isLinked = isSeen && !narrow && rates.every(([rate]) => Math.abs(rate - at) >= LINK_GAP_PX);
   const middle = (left + right) / 2;
   return (
-    <g class="roofwidget-strip">
+    <g class="rw-strip">
       <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.wash} />
       {ticks.map(([tick, text]) => (
         <g key={text}>
@@ -232,15 +241,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
         </g>
       ))}
       {isSeen && (
-        <line
-          class="roofwidget-strip-roof"
-          x1={left}
-          x2={right}
-          y1={at}
-          y2={at}
-          stroke={theme.text}
-          stroke-width={2.5}
-        />
+        <line class="rw-strip-roof" x1={left} x2={right} y1={at} y2={at} stroke={theme.text} stroke-width={2.5} />
       )}
       {isLinked && <path d={`M${right},${at}H${plot.left}`} stroke={theme.text} stroke-dasharray="1 3" />}
       {focus && !narrow && (

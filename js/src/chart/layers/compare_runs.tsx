@@ -116,7 +116,7 @@ function headPath({ bend, to, from }: RunArrow, rim: number): string {
 /** Draws an arrow from a hollow dot to the point of a kernel. The arrow to a slower kernel is red. */
 export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; theme: Theme }) {
   return (
-    <g class="roofwidget-runs" fill="none">
+    <g class="rw-runs" fill="none">
       {arrows.map((arrow) => {
         const colour = arrow.faster ? theme.text : theme.alert;
         return (

@@ -55,7 +55,7 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
 
 export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
   return (
-    <g class="roofwidget-gaps" fill="none">
+    <g class="rw-gaps" fill="none">
       {gaps.map(({ row, x, from, rim, to, isMarked, isCut }) => {
         const up = Math.sign(from - to);
         return (

@@ -15,7 +15,7 @@ import {
 import { FONT_PX } from "../labels/text_fitting.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { type Box, isOffScale } from "../scales.ts";
+import { type Box, isOffScale, OFF_SCALE_PX } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
@@ -27,7 +27,7 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
           .map((index) => (
             <circle
               key={`${row} ${index}`}
-              class="roofwidget-ring"
+              class="rw-ring"
               cx={scene.at.x[index]}
               cy={scene.at.y[index]}
               r={radiusAt(scene.points, index) + (index === pointed ? 4 : 3)}
@@ -45,18 +45,32 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
 export function Marquee({ box }: { box: Box | undefined }) {
   if (!box) return null;
   const { left, right, top, bottom } = box;
-  return <rect class="roofwidget-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
+  return <rect class="rw-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
-/** Draws a sign above each point that is above the axes. */
+/**
+ * Draws a sign above each point that is above the axes, in red, and a sign beside each point of a minor kernel that is
+ * drawn at an edge of the plot. The sign points to where the point would be.
+ */
 export function OffScaleSigns({ scene: { points, at, scales, above, theme } }: { scene: Scene }) {
-  const { top } = scales.plot;
+  const { top, bottom, left, right } = scales.plot;
   const xs = above.flatMap((row) => {
     const index = points.home[row] ?? -1;
     return isOffScale(scales, points.x[index] as number, points.y[index] as number) ? [at.x[index] as number] : [];
   });
+  const minor = at.beyond?.map((index) => {
+    const [x, y] = [Math.round(at.x[index] as number), Math.round(at.y[index] as number)];
+    if (y === bottom - OFF_SCALE_PX) return `M${x - 4},${bottom - 5}l4,4l4,-4`;
+    const [tip, back] = x < (left + right) / 2 ? [left + 1, 4] : [right - 1, -4];
+    return `M${tip + back},${y - 4}l${-back},4l${back},4`;
+  });
   const d = [...new Set(xs.map(Math.round))].map((x) => `M${x - 4},${top + 5}l4,-4l4,4`).join("");
-  return <path d={d} fill="none" stroke={theme.alert} stroke-width={1.5} />;
+  return (
+    <>
+      <path d={d} fill="none" stroke={theme.alert} stroke-width={1.5} />
+      <path d={[...new Set(minor)].join("")} fill="none" stroke={theme.muted} stroke-width={1.5} />
+    </>
+  );
 }
 
 /** Draws the leaders from points to far names. */

@@ -101,7 +101,7 @@ interface MovedKernelsProps {
 
 export function MovedKernels({ ghosts, looks: { colours, colour, isPatterned }, dragged, theme }: MovedKernelsProps) {
   return (
-    <g class="roofwidget-carried" stroke={theme.text}>
+    <g class="rw-carried" stroke={theme.text}>
       {ghosts.map(({ row, index, from, to, radius, side }) => (
         <g key={index} data-row={row}>
           <path d={arrowPath({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.5} />
@@ -112,7 +112,7 @@ export function MovedKernels({ ghosts, looks: { colours, colour, isPatterned }, 
           />
           {dragged !== null && (
             <circle
-              class="roofwidget-ghost-handle"
+              class="rw-ghost-handle"
               fill="transparent"
               stroke="none"
               data-ghost={index}
@@ -177,7 +177,7 @@ export function NoteButtons({ store, labels, scene }: ButtonsProps) {
             onKeyDown={(event) => event.key !== "Escape" && !stepOf(event) && stop(event)}
             onClick={(event) => {
               stop(event);
-              focusNeighbour(event.currentTarget, ".roofwidget-unmove");
+              focusNeighbour(event.currentTarget, ".rw-unmove");
               store.rows.resetMoves(row);
             }}
           >

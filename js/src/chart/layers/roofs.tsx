@@ -35,7 +35,7 @@ export function Roofs(scene: Scene) {
       {roofs.filter(changed).map((roof) => (
         <path
           key={`sheet ${roof.chip.id}`}
-          class="roofwidget-ghost"
+          class="rw-ghost"
           data-chip={roof.chip.id}
           d={roofPath({ peak: roof.sheetPeak, bandwidth: roof.sheetBandwidth }, scales)}
           stroke={colours.get(roof.chip.id)}
@@ -75,7 +75,7 @@ interface LineProps {
 const Line = ({ roof, scales, theme, colour, width, dashes, hasRing }: LineProps) => (
   <g stroke={colour}>
     <path
-      class="roofwidget-roof"
+      class="rw-roof"
       data-chip={roof.chip.id}
       d={roofPath(roof, scales)}
       stroke-width={width}
@@ -84,7 +84,7 @@ const Line = ({ roof, scales, theme, colour, width, dashes, hasRing }: LineProps
     />
     {hasRing && (
       <circle
-        class="roofwidget-ridge"
+        class="rw-ridge"
         cx={scales.x(ridgePoint(roof))}
         cy={scales.y(roof.peak)}
         r={4}
@@ -115,6 +115,7 @@ function Continuations({ roof, colour, scales }: { roof: Roof; colour: string; s
   const ridge = ridgePoint(roof);
   return (
     <path
+      data-rw="continuation"
       d={`M${placeOf(scales, low, roof.peak)}L${placeOf(scales, ridge, roof.peak)}L${placeOf(scales, high, high * roof.bandwidth)}`}
       stroke={colour}
       stroke-dasharray={SHEET_DASHES}
@@ -167,17 +168,17 @@ function Bands({ roof, levels, colour, scales }: LevelsProps) {
 function Levels({ roof, levels, colour, scales }: LevelsProps) {
   const near = levels.filter(({ name }) => name !== roof.level);
   return (
-    <g class="roofwidget-levels" stroke={colour}>
+    <g class="rw-levels" stroke={colour}>
       {near.map(({ name, bandwidth, sheet }) => (
         <g key={name} data-level={name}>
           {bandwidth !== sheet && (
             <path
-              class="roofwidget-ghost"
+              class="rw-ghost"
               d={slopePath({ peak: roof.sheetPeak, bandwidth: sheet }, scales)}
               stroke-dasharray={SHEET_DASHES}
             />
           )}
-          <path class="roofwidget-level" d={roofPath({ peak: roof.peak, bandwidth }, scales)} stroke-linejoin="round" />
+          <path class="rw-level" d={roofPath({ peak: roof.peak, bandwidth }, scales)} stroke-linejoin="round" />
         </g>
       ))}
     </g>
@@ -197,7 +198,7 @@ function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; 
       {subRoofs.map((sub) => (
         <path
           key={sub.key}
-          class="roofwidget-subroof"
+          class="rw-subroof"
           data-rw="ceiling"
           data-roof={sub.key}
           data-style={sub.style}

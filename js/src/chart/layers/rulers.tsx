@@ -256,7 +256,7 @@ export function Rulers({ scene, names, arrows, ruler, spot }: RulersProps): VNod
   if (!shown) return null;
   const { theme } = scene;
   return (
-    <g class="roofwidget-ruler" data-light={shown.isLight}>
+    <g class="rw-ruler" data-light={shown.isLight}>
       <path
         d={shown.d}
         fill="none"

@@ -61,13 +61,13 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
   const { left = 0, top = 0, right = 0 } = box ?? {};
   const place = { left: `${left}px`, top: `${top}px`, width: `${right - left}px` };
   return (
-    <div class="roofwidget-tooltip" role="tooltip" style={place}>
+    <div class="rw-tooltip" role="tooltip" style={place}>
       <strong>{name}</strong>
       <dl>
         {rows.map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd class={value === strings.tooltip.above ? "roofwidget-fault" : undefined}>{value}</dd>
+            <dd class={value === strings.tooltip.above ? "rw-fault" : undefined}>{value}</dd>
           </div>
         ))}
       </dl>
@@ -107,7 +107,7 @@ export function cardOf({
   const colour = colourBy && !isFull ? colourRow(kernels, row, colourBy, roof.precision) : undefined;
   const own = isFull
     ? tooltipRows(kernels, row, roof, view, roofs, terms, colourBy)
-    : [...briefRows(kernels, row, roof), ...(colour ? [colour] : [])];
+    : [...briefRows(kernels, row, roof, roofs), ...(colour ? [colour] : [])];
   const all = [...more, ...own];
   const rows = all.filter(([label, value]) => {
     if (value === "" || value === strings.unknown) return false;

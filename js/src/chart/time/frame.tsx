@@ -57,7 +57,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
       <Clip box={scales.whole || x.isLinear ? outer : { ...outer, top: 0 }}>
         {overhead > 0 && (
           <path
-            class="roofwidget-overhead"
+            class="rw-overhead"
             d={`${square}H${outer.left}`}
             fill={theme.muted}
             fill-opacity={0.14}
@@ -67,7 +67,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
         {isochrones.map((seconds) => (
           <path
             key={seconds}
-            class="roofwidget-isochrone"
+            class="rw-isochrone"
             data-seconds={seconds}
             stroke-opacity={0.7}
             d={`M${outer.left},${px(y(seconds))}H${px(x(seconds))}V${outer.bottom}`}
@@ -77,7 +77,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
       {focus && (
         <Clip box={plot}>
           <path
-            class="roofwidget-diagonal"
+            class="rw-diagonal"
             d={`M${left},${bottom}L${right},${top}`}
             stroke={colours.get(focus.chip.id)}
             stroke-width={2.5}
@@ -103,7 +103,7 @@ export function TimeGaps({
 }) {
   const strong = gaps.filter(({ row }) => marked.includes(row));
   return (
-    <g class="roofwidget-gaps" fill="none" stroke={theme.text}>
+    <g class="rw-gaps" fill="none" stroke={theme.text}>
       <path d={gaps.map(gapPath).join("")} stroke-opacity={0.55} stroke-width={1.25} />
       <path d={strong.map(gapPath).join("")} stroke-opacity={0.95} stroke-width={1.75} />
     </g>

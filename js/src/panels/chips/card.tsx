@@ -2,13 +2,14 @@
 // the card are drawn as text, never as markup.
 
 import { formatCapacity, formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import type { Chip, Figure } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 
 export function Card({ chip }: { readonly chip: Chip }) {
   const unknown = unknownOf(chip);
   return (
-    <section class="roofwidget-card" aria-label={words.detailsOf(chip.name)}>
+    <section class="rw-card" aria-label={words.detailsOf(chip.name)}>
       <dl>
         {factsOf(chip).map(([label, value]) => (
           <Line key={label} label={label} value={value} />
@@ -38,14 +39,14 @@ export function Card({ chip }: { readonly chip: Chip }) {
 
 function Line({ label, value, measured = false, others = [] }: Pick<SheetRow, "label" | "value"> & Partial<SheetRow>) {
   return (
-    <div class="roofwidget-figure">
+    <div class="rw-figure">
       <dt>
         {label}
         {measured && <strong> {words.measured}</strong>}
       </dt>
       <dd>{value}</dd>
       {others.map(({ text, source }) => (
-        <dd key={`${text} ${source}`} class="roofwidget-dispute">
+        <dd key={`${text} ${source}`} class="rw-dispute">
           {text} {source}
         </dd>
       ))}
@@ -57,13 +58,13 @@ function Origin({ run }: { run: Run }) {
   const { source, link, place, confidence } = run;
   const title = source || words.noSource;
   return (
-    <div class="roofwidget-origin">
-      <dt class="roofwidget-spoken">{words.source}</dt>
+    <div class="rw-origin">
+      <dt class="rw-spoken">{words.source}</dt>
       <dd>
         {link === undefined ? (
           title
         ) : (
-          <a href={link} target="_blank" rel="noopener noreferrer" data-lm-suppress-shortcuts="true">
+          <a href={link} target="_blank" rel="noopener noreferrer" {...OWN_KEYS}>
             {title}
           </a>
         )}

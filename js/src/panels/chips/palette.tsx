@@ -7,7 +7,7 @@ import { operationIn } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { used } from "../../ui/keys.ts";
+import { OWN_KEYS, used } from "../../ui/keys.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { useUid } from "../../ui/uid.ts";
 import type { Chip } from "../../wire/types.ts";
@@ -81,13 +81,13 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
   }
   const precision = store.rates.askedPrecision.value || precisionOf(lines[0]?.match?.chip);
   return (
-    <Popover label={words.picker} opener={opener} room={room} close={close} look="roofwidget-palette">
-      <div class="roofwidget-find">
+    <Popover label={words.picker} opener={opener} room={room} close={close} look="rw-palette">
+      <div class="rw-find">
         <input
           ref={input}
           type="text"
           role="combobox"
-          data-lm-suppress-shortcuts="true"
+          {...OWN_KEYS}
           aria-label={words.search}
           aria-expanded={lines.length > 0}
           aria-controls={lines.length > 0 ? id : undefined}
@@ -102,7 +102,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
           }}
           onKeyDown={onKeyDown}
         />
-        <span class="roofwidget-muted" role="status">
+        <span class="rw-muted" role="status">
           {query.value ? words.found(counted, chips.length) : null}
         </span>
         <Button look="tool" title={words.close} aria-label={words.close} onClick={() => close(true)}>
@@ -110,20 +110,20 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
         </Button>
       </div>
       {typeof catalogue === "string" && (
-        <p class="roofwidget-muted" role="status">
+        <p class="rw-muted" role="status">
           {catalogue === "waiting" ? words.loadingCatalogue : words.noCatalogue}
         </p>
       )}
       {lines.length === 0 && (
-        <p class="roofwidget-muted" role="status">
+        <p class="rw-muted" role="status">
           {words.noneFound(query.value)}
         </p>
       )}
       {lines.length > 0 && (
-        <div id={id} class="roofwidget-list" role="listbox" aria-label={words.picker}>
+        <div id={id} class="rw-list" role="listbox" aria-label={words.picker}>
           {lists.map(({ section, lines: own }, at) => (
             <fieldset key={section.title} aria-label={section.title}>
-              <div class="roofwidget-head" aria-hidden="true">
+              <div class="rw-head" aria-hidden="true">
                 <span>{section.title}</span>
                 {at === 0 && (
                   <>
@@ -150,7 +150,7 @@ export function Palette({ store, opener, room, close }: PaletteProps) {
           ))}
         </div>
       )}
-      <p class="roofwidget-hints roofwidget-muted" aria-hidden="true">
+      <p class="rw-hints rw-muted" aria-hidden="true">
         {(shown.length >= MAX_PILLS ? [words.many] : words.keys).map((text) => (
           <span key={text}>{text}</span>
         ))}
@@ -179,22 +179,22 @@ function Option({ id, line, isActive, isShown, precision, own, take }: OptionPro
     // biome-ignore lint/a11y/useFocusableInteractive: see above
     <div
       id={id}
-      class="roofwidget-choice"
+      class="rw-choice"
       role="option"
       aria-selected={isActive}
       data-chip={match?.chip.id}
       onMouseDown={(event) => event.preventDefault()}
-      onClick={({ target }) => take((target as Element).matches(".roofwidget-stay"))}
+      onClick={({ target }) => take((target as Element).matches(".rw-stay"))}
     >
       {match ? (
         <ChipCells match={match} precision={precision} own={own ?? ""} isShown={isShown} />
       ) : (
         <span>{words.generations(vendor ?? "")}</span>
       )}
-      <span class="roofwidget-muted">
-        {isActive && <span class="roofwidget-enter">{words.enter[isShown ? "hides" : "adds"]}</span>}
+      <span class="rw-muted">
+        {isActive && <span class="rw-enter">{words.enter[isShown ? "hides" : "adds"]}</span>}
         {!isShown && (
-          <span class="roofwidget-stay" title={words.addAndStay} aria-hidden="true">
+          <span class="rw-stay" title={words.addAndStay} aria-hidden="true">
             {"+"}
           </span>
         )}
@@ -216,13 +216,13 @@ function ChipCells({ match: { chip, name, detail, letters }, precision, own, isS
       <span>
         {isShown && "✓ "}
         {partsIn(name, letters).map(([text, isMatch]) => (isMatch ? <b>{text}</b> : text))}
-        {detail && <small class="roofwidget-muted"> {detail}</small>}
+        {detail && <small class="rw-muted"> {detail}</small>}
       </span>
-      <span class="roofwidget-muted">{chip.vendor}</span>
-      <span class="roofwidget-muted">{chip.year}</span>
-      <span class={peak === undefined ? "roofwidget-muted" : undefined}>
+      <span class="rw-muted">{chip.vendor}</span>
+      <span class="rw-muted">{chip.year}</span>
+      <span class={peak === undefined ? "rw-muted" : undefined}>
         {peak === undefined ? strings.lacksPeak(own) : formatQuantity(peak, `${operationIn(own)}/s`, 4)}
-        {peak !== undefined && own !== precision && <small class="roofwidget-muted"> {own}</small>}
+        {peak !== undefined && own !== precision && <small class="rw-muted"> {own}</small>}
       </span>
       <span>{bandwidth ? formatQuantity(bandwidth, "B/s", 4) : strings.unknown}</span>
     </>

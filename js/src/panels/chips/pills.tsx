@@ -41,7 +41,7 @@ export function Pills({ store, theme, pills, own }: PillsProps) {
   const colours = roofColours(store, theme);
   const lock = store.lesson.lockNote("chips");
   return (
-    <div class="roofwidget-pills">
+    <div class="rw-pills">
       {pills.map(({ chip, name }) => {
         const missing = store.rates.lacking.value.get(chip.id);
         const isOn = store.rates.shown.value.includes(chip.id);
@@ -50,7 +50,7 @@ export function Pills({ store, theme, pills, own }: PillsProps) {
         const colour = colours.get(chip.id) ?? theme.text;
         const looks = [isFocus && "focus", missing && "lacking", !isOn && "off"].filter(Boolean);
         return (
-          <span key={chip.id} class={["roofwidget-pill", ...looks.map((look) => `roofwidget-${look}`)].join(" ")}>
+          <span key={chip.id} class={["rw-pill", ...looks.map((look) => `rw-${look}`)].join(" ")}>
             <Button
               {...own(`${chip.id} dot`)}
               look="toggle"

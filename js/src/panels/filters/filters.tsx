@@ -8,11 +8,11 @@ import type { Store } from "../../state/store.ts";
 import type { Scope } from "../../state/sync.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
-import { useDisclosure } from "../../ui/disclosure.ts";
+import { Button, Sign } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { LiveText } from "../../ui/live_text.tsx";
-import { Popover } from "../../ui/popover.tsx";
+import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { Tick } from "../../ui/tick.tsx";
@@ -30,19 +30,18 @@ export const hasFilters = ({ rows: { kernels, isFiltered } }: Store) =>
 
 /** The search box, the menu of filters, and a token for each filter that is set. */
 export function FilterRow({ store, children }: { readonly store: Store; readonly children?: ComponentChildren }) {
-  const opened = useDisclosure();
   const { program } = store.rows.kernels.value;
   const tokens = tokensOf(store);
   const lock = store.lesson.lockNote("filters");
   const isOfKernels = !store.rows.showsTotals.value;
   return (
     <>
-      <div class="roofwidget-searching">
+      <div class="rw-searching">
         {isOfKernels && (
           <input
             type="search"
-            class="roofwidget-search"
-            data-lm-suppress-shortcuts="true"
+            class="rw-search"
+            {...OWN_KEYS}
             aria-label={words.search}
             placeholder={words.search}
             title={lock ?? words.searchHint}
@@ -51,39 +50,38 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
             onInput={(event) => store.view.setSearch(event.currentTarget.value, { stream: true })}
           />
         )}
-        <span class="roofwidget-opener">
-          <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {`${words.menu(tokens.length)} ▾`}
-          </button>
-          {opened.isOpen && (
-            <Popover
-              id={opened.opened.id}
-              label={words.title}
-              opener={opened.button.ref}
-              room={MENU_PX}
-              close={opened.close}
-              look="roofwidget-at-end"
-            >
-              {isOfKernels && <Controls store={store} />}
-              {program && (
-                <Select
-                  row
-                  label={words.scope}
-                  value={store.view.scope.value}
-                  lock={lock}
-                  options={Object.entries(words.scopes)}
-                  choose={(scope) => store.view.setScope(scope as Scope)}
-                />
-              )}
-              {children}
-            </Popover>
-          )}
+        <span class="rw-opener">
+          <PopoverButton
+            label={words.title}
+            name={words.menu(tokens.length).replace(" · ", ", ")}
+            text={
+              <>
+                {words.menu(tokens.length)}
+                <Sign>{" ▾"}</Sign>
+              </>
+            }
+            room={MENU_PX}
+            place="rw-at-end"
+          >
+            {isOfKernels && <Controls store={store} />}
+            {program && (
+              <Select
+                row
+                label={words.scope}
+                value={store.view.scope.value}
+                lock={lock}
+                options={Object.entries(words.scopes)}
+                choose={(scope) => store.view.setScope(scope as Scope)}
+              />
+            )}
+            {children}
+          </PopoverButton>
         </span>
       </div>
-      <div class="roofwidget-tokens">
+      <div class="rw-tokens">
         {/* What passes is spoken when it changes, and shown while it is not all. */}
         <LiveText
-          class={store.rows.isFiltered.value || !isOfKernels ? "roofwidget-counted" : "roofwidget-spoken"}
+          class={store.rows.isFiltered.value || !isOfKernels ? "rw-counted" : "rw-spoken"}
           text={counted(store)}
           dragging={store.view.isInDrag()}
         />
@@ -95,7 +93,7 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
             aria-label={words.remove(text)}
             aria-disabled={lock !== undefined}
             onClick={({ currentTarget }) => {
-              focusNeighbour(currentTarget, ".roofwidget-token", ".roofwidget-search");
+              focusNeighbour(currentTarget, ".rw-token", ".rw-search");
               remove();
             }}
           >
@@ -153,7 +151,7 @@ export function Emptied({ store }: { store: Store }) {
   const { kernels, all } = store.rows.totals.value;
   if (kernels > 0 || all === 0 || store.rows.showsTotals.value) return null;
   return (
-    <p class="roofwidget-emptied">
+    <p class="rw-emptied">
       {words.counted(kernels, all)} <Clear store={store} />
     </p>
   );
@@ -239,7 +237,7 @@ function TimeShare({ store }: { store: Store }) {
   const share = store.view.timeShare.value;
   const text = formatPercent(share);
   return (
-    <span class="roofwidget-row roofwidget-share" title={words.longest(text)}>
+    <span class="rw-row rw-share" title={words.longest(text)}>
       <span>{words.timeShare}</span>
       <Slider
         label={words.longest(text)}
@@ -251,7 +249,7 @@ function TimeShare({ store }: { store: Store }) {
         start={store.view.dragTimeShare}
         slide={(position, isDragged) => store.view.setTimeShare(position / 100, { stream: isDragged })}
       />
-      <span class="roofwidget-percent">{text}</span>
+      <span class="rw-percent">{text}</span>
     </span>
   );
 }

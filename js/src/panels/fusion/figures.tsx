@@ -52,9 +52,9 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
   return (
     <>
       {all.isOpen && (
-        <dl class="roofwidget-popover" {...all.opened}>
+        <dl class="rw-popover" {...all.opened}>
           {others.map(([name, value]) => (
-            <div key={name} class="roofwidget-row">
+            <div key={name} class="rw-row">
               <dt>{name}</dt>
               <dd>{value}</dd>
             </div>
@@ -64,9 +64,7 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
       <Button look="figures" title={words.details} {...all.button}>
         {main.map(([was, is], at) => (
           <span key={String(at)}>
-            {was !== is && (isWide || at % 3 === 0) && (
-              <span class="roofwidget-muted">{`${withoutUnit(was, is)} → `}</span>
-            )}
+            {was !== is && (isWide || at % 3 === 0) && <span class="rw-muted">{`${withoutUnit(was, is)} → `}</span>}
             {is}
           </span>
         ))}

@@ -7,7 +7,7 @@ import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/graph.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
-import { used } from "../../ui/keys.ts";
+import { OWN_KEYS, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import { fusionWords as words } from "../../words/words.ts";
 import { type Box, type Edge, type Flow, MAX_LARGE_BOXES, PILL_PX, type Point, type Room } from "./flow.ts";
@@ -188,16 +188,16 @@ export function FlowView(props: FlowViewProps) {
   }
   const isMeant = ({ from, to }: OpPair) => meant.peek()?.from === from && meant.peek()?.to === to;
   return (
-    <div class="roofwidget-graph">
+    <div class="rw-graph">
       {flow.width > room.value.width && <OverviewMap flow={flow} room={room.value} at={scroll.value} frame={frame} />}
       <div
         ref={frame}
-        class="roofwidget-flow"
+        class="rw-flow"
         data-locked={props.isLocked || undefined}
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={props.label}
         aria-keyshortcuts={props.shortcuts}
         onKeyDown={(event) => {
@@ -228,7 +228,7 @@ export function FlowView(props: FlowViewProps) {
                 key={group}
                 outline={outline}
                 height={flow.boxHeight}
-                look={`${crowdedLook(props.crowded.has(group))}${props.pointed === group ? " roofwidget-pointed" : ""}`}
+                look={`${crowdedLook(props.crowded.has(group))}${props.pointed === group ? " rw-pointed" : ""}`}
               />
             ))}
             {meantEdge &&
@@ -237,7 +237,7 @@ export function FlowView(props: FlowViewProps) {
                   key={group.join()}
                   outline={outlineOf(flow, graph, group)}
                   height={flow.boxHeight}
-                  look="roofwidget-proposed"
+                  look="rw-proposed"
                 />
               ))}
             {shown.edges.map((edge) => (
@@ -245,12 +245,12 @@ export function FlowView(props: FlowViewProps) {
                 key={`${edge.from} ${edge.to}`}
                 d={pathOf(edge.points)}
                 stroke-width={edge === meantEdge ? 8 : thickness(total(values.bytes, edge.tensors))}
-                class={`roofwidget-edge${edge === meantEdge ? " roofwidget-meant" : isInside(edge) ? " roofwidget-seam" : ""}`}
+                class={`rw-edge${edge === meantEdge ? " rw-meant" : isInside(edge) ? " rw-seam" : ""}`}
               />
             ))}
             <Ends flow={flow} workload={workload} shown={shown.boxes} />
             {texts.map(({ key, text, x, y, anchor }) => (
-              <text key={key} x={x} y={y} text-anchor={anchor} class="roofwidget-end">
+              <text key={key} x={x} y={y} text-anchor={anchor} class="rw-end">
                 {text}
               </text>
             ))}
@@ -264,19 +264,20 @@ export function FlowView(props: FlowViewProps) {
               // biome-ignore lint/a11y/useSemanticElements: an SVG has no buttons
               <g
                 key={`${from} ${to} hit`}
-                class="roofwidget-hit"
+                class="rw-hit"
                 data-rw="edge"
                 role="button"
                 tabindex={edge.from === tabbed ? 0 : -1}
-                data-lm-suppress-shortcuts="true"
+                {...OWN_KEYS}
                 aria-label={words.edge(from, to, title)}
                 data-from={from}
                 data-to={to}
                 onPointerEnter={({ pointerType }) => {
                   if (pointerType !== "touch" && !gesture.drag) meant.value = pair;
                 }}
-                onPointerLeave={({ currentTarget }) => {
-                  if (!currentTarget.matches(":focus-visible")) meant.value = undefined;
+                onPointerLeave={({ currentTarget, pointerType }) => {
+                  // The browser sends this event at the end of each touch.
+                  if (pointerType !== "touch" && !currentTarget.matches(":focus-visible")) meant.value = undefined;
                 }}
                 onFocus={({ currentTarget }) => {
                   if (currentTarget.matches(":focus-visible")) meant.value = pair;
@@ -318,12 +319,12 @@ export function FlowView(props: FlowViewProps) {
                 return (
                   <g
                     key={shakes ? `${op} ${refused.count}` : op}
-                    class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
+                    class={`rw-op ${states.map((state) => (state ? `rw-${state}` : "")).join(" ")}`}
                     data-rw="op"
                     data-op={graph.ops[op]?.name}
                     onPointerEnter={() => !gesture.drag && props.point(groupOf[op] as number)}
                   >
-                    <g class={shakes ? "roofwidget-shake" : ""}>
+                    <g class={shakes ? "rw-shake" : ""}>
                       <OpBox
                         flow={flow}
                         box={flow.boxes[box] as Box}
@@ -352,7 +353,7 @@ const isWithin = ({ clientX: x, clientY: y }: PointerEvent, { left, right, top, 
 
 const placeBy = (from: Point, to: Point): Point => ({ x: to.x - from.x, y: to.y - from.y });
 
-const crowdedLook = (isCrowded: boolean) => (isCrowded ? "roofwidget-crowded" : "roofwidget-band");
+const crowdedLook = (isCrowded: boolean) => (isCrowded ? "rw-crowded" : "rw-band");
 
 /** Returns the edge between the boxes of two ops; undefined if the ops are folded into one box. */
 const edgeOf = ({ edges, boxOf }: Flow, { from, to }: OpPair): Edge | undefined =>
@@ -375,7 +376,7 @@ function Contour({ outline, height, look }: { outline: Outline | undefined; heig
   if (!outline.isBand) return <path d={outline.d} class={look} />;
   const width = height + 2 * AROUND_PX;
   return (
-    <g class={`roofwidget-wide ${look}`}>
+    <g class={`rw-wide ${look}`}>
       <path d={outline.d} stroke-width={width + 3} />
       <path d={outline.d} stroke-width={width} />
     </g>
@@ -412,7 +413,7 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
           x={isBelow ? PADDING_PX : width - PADDING_PX}
           y={boxHeight / 2 + (isBelow ? 9 : 0)}
           text-anchor={isBelow ? "start" : "end"}
-          class="roofwidget-op-ai"
+          class="rw-op-ai"
         >
           {ai}
         </text>
@@ -426,7 +427,7 @@ function FoldSign({ flow, op }: { flow: Flow; op: number }) {
   const { x, y, width } = flow.boxes[flow.boxOf[op] as number] as Box;
   return (
     <g
-      class="roofwidget-fold-sign"
+      class="rw-fold-sign"
       data-fold={op}
       transform={`translate(${x + width / 2 + AROUND_PX} ${y - flow.boxHeight / 2 - AROUND_PX})`}
     >
@@ -453,7 +454,7 @@ const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
           key={`${at} ${side}`}
           d={`M${x} ${y}v${side * END_PX}`}
           stroke-width={thickness(total(values.bytes, tensors))}
-          class="roofwidget-edge"
+          class="rw-edge"
         >
           <title>{titleOf(graph, tensors, values.bytes)}</title>
         </path>
@@ -467,13 +468,7 @@ function Pill({ edge, proposal: { text, next }, width }: { edge: Edge; proposal:
   const left = Math.max(0, Math.min(x + 14, width - PILL_PX + 14));
   const style = { left: `${left}px`, top: `${y}px`, maxWidth: `${width - left - 4}px` };
   return (
-    <div
-      class="roofwidget-pill-note"
-      data-rw="edge-note"
-      data-refused={next ? undefined : "true"}
-      role="status"
-      style={style}
-    >
+    <div class="rw-pill-note" data-rw="edge-note" data-refused={next ? undefined : "true"} role="status" style={style}>
       {text}
     </div>
   );

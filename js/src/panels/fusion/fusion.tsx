@@ -14,7 +14,7 @@ import type { Store } from "../../state/store.ts";
 import { briefNamesOf, shortNames } from "../../text/names.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { SAME_SPEED } from "../../text/verdict.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
@@ -79,7 +79,7 @@ export function FusionTab({ store }: { readonly store: Store }) {
   useMemo(() => turn.current++, [workload?.graph]);
   if (!workload || !isDue || workload.graph.ops.length < 2) return null;
   return (
-    <section class="roofwidget-fusion" aria-label={words.title}>
+    <section class="rw-fusion" aria-label={words.title}>
       <Panel key={turn.current} store={store} workload={workload} />
     </section>
   );
@@ -233,7 +233,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   return (
     <>
       {!isAsked && (
-        <div class="roofwidget-fuse">
+        <div class="rw-fuse">
           <Fuse
             {...{ store, workload, cost, found, lock, lacking, say }}
             isCrowded={tight !== undefined}
@@ -275,10 +275,10 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           shortcuts={SHORTCUTS}
         />
       ) : (
-        <div class="roofwidget-graph" />
+        <div class="rw-graph" />
       )}
       <Members {...{ graph, partition }} />
-      <div class="roofwidget-totals">
+      <div class="rw-totals">
         {flow && (
           <Figures
             {...{ workload, cost }}
@@ -288,12 +288,12 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           />
         )}
         {keys.isOpen && (
-          <p class="roofwidget-popover" {...keys.opened}>
+          <p class="rw-popover" {...keys.opened}>
             {words.keyList}
           </p>
         )}
-        <p class={refused.value.ops.length > 0 || (warning && !said.value) ? "roofwidget-refused" : "roofwidget-muted"}>
-          <span class="roofwidget-told" role="status">
+        <p class={refused.value.ops.length > 0 || (warning && !said.value) ? "rw-refused" : "rw-muted"}>
+          <span class="rw-told" role="status">
             {said.value || lock || warning || words.hint}
           </span>{" "}
           <Button look="link" {...keys.button}>
@@ -349,7 +349,7 @@ function Fuse({ store, workload, cost, found, lock, lacking, isCrowded, fuse, sa
       : words.fuse(found.groups.length, graph.ops.length, chip, time);
   return (
     <Button
-      look="button roofwidget-best"
+      look="button rw-best"
       aria-disabled={lock !== undefined || isBest || lacking !== ""}
       title={lock ?? lacking}
       onClick={() => (lacking ? say(lacking) : lock || isBest || fuse())}
@@ -379,7 +379,7 @@ function OtherWays({ lock, ways }: WaysProps) {
     reason: lock ?? (act ? undefined : why),
   }));
   return (
-    <span ref={opener} class="roofwidget-opener">
+    <span ref={opener} class="rw-opener">
       <Opener
         look="button"
         isOpen={isOpen.value}
@@ -388,7 +388,7 @@ function OtherWays({ lock, ways }: WaysProps) {
         }}
       >
         {words.others}
-        <span aria-hidden="true">{" ▾"}</span>
+        <Sign>{" ▾"}</Sign>
       </Opener>
       {isOpen.value && (
         <Menu label={words.others} groups={[{ label: words.others, items }]} room={MENU_PX} close={close} />
@@ -408,7 +408,7 @@ function Members({ graph, partition }: { readonly graph: Graph; readonly partiti
   );
   const more = partition.groups.length - names.length;
   return (
-    <ol class="roofwidget-spoken roofwidget-members" aria-label={words.members}>
+    <ol class="rw-spoken rw-members" aria-label={words.members}>
       {names.map((name) => (
         <li key={name}>{name}</li>
       ))}

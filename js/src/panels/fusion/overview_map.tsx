@@ -23,7 +23,7 @@ export function OverviewMap({ flow: { width, height, boxes, boxHeight }, room, a
   }
   return (
     <svg
-      class="roofwidget-map"
+      class="rw-map"
       aria-hidden="true"
       width={width * scale}
       height={height * scale}

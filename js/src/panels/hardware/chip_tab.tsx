@@ -25,7 +25,7 @@ export function ChipTab({ store }: { readonly store: Store }) {
   const roof = store.rates.roofs.value.get(store.rates.focusChip.value);
   if (!chip || !roof) return null;
   return (
-    <section class="roofwidget-hardware" aria-label={chip.name}>
+    <section class="rw-hardware" aria-label={chip.name}>
       <h3>{chip.name}</h3>
       {isRoof(roof) ? (
         <>
@@ -38,7 +38,7 @@ export function ChipTab({ store }: { readonly store: Store }) {
           {store.rates.memory.value === "all" && <Levels store={store} />}
         </>
       ) : (
-        <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
+        <p class="rw-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
       )}
       <h4>{words.details}</h4>
       <Card chip={chip} />
@@ -51,9 +51,9 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
   const levels = [...roof.bandwidths].flatMap(([name, bandwidth]) => (bandwidth === null ? [] : [{ name, bandwidth }]));
   return (
     <>
-      <dl class="roofwidget-device">
+      <dl class="rw-device">
         {[...roof.peaks].map(([precision, peak]) => (
-          <div key={precision} class="roofwidget-figure">
+          <div key={precision} class="rw-figure">
             <dt>
               {precision === roof.precision ? <strong>{strings.peak(precision)}</strong> : strings.peak(precision)}
             </dt>
@@ -61,16 +61,16 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
           </div>
         ))}
       </dl>
-      <table class="roofwidget-device">
+      <table class="rw-device">
         <thead>
           <tr>
-            <th scope="col" class="roofwidget-start roofwidget-muted">
+            <th scope="col" class="rw-start rw-muted">
               {words.level}
             </th>
-            <th scope="col" class="roofwidget-muted">
+            <th scope="col" class="rw-muted">
               {words.bandwidth}
             </th>
-            <th scope="col" class="roofwidget-muted">
+            <th scope="col" class="rw-muted">
               {words.ridgeAt(roof.precision, store.view.terms.value)}
             </th>
           </tr>
@@ -78,7 +78,7 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
         <tbody>
           {levels.map(({ name, bandwidth }) => (
             <tr key={name} data-level={name}>
-              <th scope="row" class="roofwidget-start">
+              <th scope="row" class="rw-start">
                 {name}
               </th>
               <td>{formatQuantity(bandwidth, "B/s", 4)}</td>
@@ -96,7 +96,7 @@ export function MovedKernels({ store }: { store: Store }) {
   const lock = store.lesson.lockNote("moves");
   if (count === 0) return null;
   return (
-    <p class="roofwidget-row roofwidget-moved">
+    <p class="rw-row rw-moved">
       {moveWords.moved(count)}
       <Button
         aria-label={moveWords.resetAll(count)}
@@ -145,7 +145,7 @@ function Levels({ store }: { readonly store: Store }) {
         label={words.showAllLevels}
       />
       {unknown.length > 0 && (
-        <p class="roofwidget-muted">
+        <p class="rw-muted">
           {words.unknownLevels} {unknown.join(", ")}
         </p>
       )}

@@ -32,9 +32,9 @@ export function Exposed({ store }: { store: Store }) {
 
   return (
     <>
-      <div class="roofwidget-size">
-        <span class="roofwidget-rate-name">{words.exposedShort}</span>
-        <div class="roofwidget-track">
+      <div class="rw-size">
+        <span class="rw-rate-name">{words.exposedShort}</span>
+        <div class="rw-track">
           <Slider
             label={words.exposed}
             min={0}
@@ -65,7 +65,7 @@ export function Exposed({ store }: { store: Store }) {
       <Fault entry={entry} />
       {!entry.fault.value &&
         fractions.map((share) => (
-          <p key={share} class="roofwidget-muted">
+          <p key={share} class="rw-muted">
             {said(share)}
           </p>
         ))}

@@ -29,7 +29,7 @@ export function Peaks({ store }: { readonly store: Store }) {
 export function PeaksMenu({ store }: { readonly store: Store }) {
   const choice = choiceOf(store);
   return choice ? (
-    <span class="roofwidget-peaks">
+    <span class="rw-peaks">
       <Select {...choice} />
     </span>
   ) : null;

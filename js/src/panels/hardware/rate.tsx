@@ -94,12 +94,12 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   }
   const ticks = useMemo(
     () => (
-      <div class="roofwidget-marks">
+      <div class="rw-marks" aria-hidden="true">
         {(stops.length > 0 ? stops : all.filter(isAllowed)).map((rate) => (
           <i
             key={rate}
             title={titleOf(rate)}
-            class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
+            class={rate === sheet ? "rw-mark rw-sheet" : "rw-mark"}
             style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
           />
         ))}
@@ -109,9 +109,11 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   );
 
   return (
-    <div class="roofwidget-rate" data-rw="slider" data-quantity={quantity}>
-      <span class="roofwidget-rate-name">{label.replaceAll("/", "/\u200b")}</span>
-      <div class="roofwidget-track">
+    <div class="rw-rate" data-rw="slider" data-quantity={quantity}>
+      <span class="rw-rate-name" aria-hidden="true">
+        {label.replaceAll("/", "/\u200b")}
+      </span>
+      <div class="rw-track">
         {ticks}
         <Slider
           label={spoken}
@@ -146,7 +148,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
         {isMeasured && <PeaksMenu store={store} />}
       </TypedBox>
       {fault && (
-        <span id={entry.faultId} class="roofwidget-spoken">
+        <span id={entry.faultId} class="rw-spoken">
           {fault}
         </span>
       )}

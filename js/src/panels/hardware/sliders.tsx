@@ -23,7 +23,7 @@ export function Sliders({ store }: { readonly store: Store }) {
   const isMeasured = (quantity: Quantity, key: string) =>
     measured.some((one) => one.quantity === quantity && one.key === key);
   return (
-    <div class="roofwidget-rates">
+    <div class="rw-rates">
       <Rate
         key={`${chip.id} ${roof.precision}`}
         store={store}

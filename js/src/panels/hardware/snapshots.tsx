@@ -6,6 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { Fault, useTypedValue } from "../../ui/number_box.tsx";
 import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
@@ -14,21 +15,21 @@ export const hasSnapshots = ({ view: { snapshots } }: Store): boolean => snapsho
 
 export function SnapshotsTab({ store }: { readonly store: Store }) {
   return (
-    <section class="roofwidget-frozen" aria-label={words.title}>
+    <section class="rw-frozen" aria-label={words.title}>
       <ul>
         {store.view.snapshots.value.map((snapshot, place) => (
           <Entry key={place} store={store} snapshot={snapshot} place={place} />
         ))}
       </ul>
       <Button onClick={() => store.view.freeze()}>{words.freeze}</Button>
-      <p class="roofwidget-muted">{words.hint}</p>
+      <p class="rw-muted">{words.hint}</p>
     </section>
   );
 }
 
 /** Announces a new snapshot to screen readers, whichever tab is open. */
 export const LatestSnapshot = ({ store }: { readonly store: Store }) => (
-  <p class="roofwidget-spoken" role="status">
+  <p class="rw-spoken" role="status">
     {lastOf(store)}
   </p>
 );
@@ -44,18 +45,18 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
   );
   return (
     <li>
-      <span class="roofwidget-row">
+      <span class="rw-row">
         <input
           type="checkbox"
-          data-lm-suppress-shortcuts="true"
+          {...OWN_KEYS}
           aria-label={words.show(name)}
           checked={!hidden}
           onChange={() => store.view.hideSnapshot(place, !hidden)}
         />
         <input
           type="text"
-          class="roofwidget-box"
-          data-lm-suppress-shortcuts="true"
+          class="rw-box"
+          {...OWN_KEYS}
           aria-label={words.nameOf(name)}
           {...entry.invalid()}
           maxLength={MAX_SNAPSHOT_NAME}
@@ -70,18 +71,14 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
             // After a deletion, the next snapshot takes the place of the deleted snapshot in the list and gets the
             // focus.
             if (place === store.view.snapshots.value.length - 1)
-              focusNeighbour(
-                currentTarget,
-                ".roofwidget-frozen .roofwidget-reset",
-                "[role='tab'][aria-selected='true']",
-              );
+              focusNeighbour(currentTarget, ".rw-frozen .rw-reset", "[role='tab'][aria-selected='true']");
             store.view.deleteSnapshot(place);
           }}
         >
           ×
         </Button>
       </span>
-      <small class="roofwidget-muted">
+      <small class="rw-muted">
         {[chipName(store, snapshot.chip), peakText(snapshot), formatQuantity(bandwidth, "B/s", 4)].join(" · ")}
       </small>
       <Fault entry={entry} />

@@ -4,17 +4,19 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Theme } from "../../chart/theme.ts";
 import { changeOf, largestChanges, passing, type RunChange, type Runs } from "../../roofline/compare_runs.ts";
-import { idleRows } from "../../roofline/verdict.ts";
+import { idleRows } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { formatChange, formatQuantity } from "../../text/numbers.ts";
+import { Button, Sign } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
-import { Popover } from "../../ui/popover.tsx";
+import { OWN_KEYS } from "../../ui/keys.ts";
+import { PopoverButton } from "../../ui/popover.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
 import { cardLayout, Grid, gridLayout } from "../table/grid.tsx";
-import { badgeColumn, Head, nameColumn } from "../table/kernels_tab.tsx";
+import { badgeColumn, Head, nameColumn, spokenName } from "../table/kernels_tab.tsx";
 import { copyRows } from "../table/table.tsx";
 
 /** How many kernels of one run alone are named. */
@@ -76,24 +78,28 @@ export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
   const fold = (
     <button
       type="button"
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       aria-expanded={isUnfolded.value}
       onClick={() => {
         isUnfolded.value = !isUnfolded.value;
       }}
     >
-      {words.same(same.length)} {isUnfolded.value ? "▾" : "▸"}
+      {words.same(same.length)}
+      <Sign> {isUnfolded.value ? "▾" : "▸"}</Sign>
     </button>
   );
   const byRow = new Map(changes.map((change) => [change.row, change]));
   return (
-    <div ref={root} class="roofwidget-kernels roofwidget-changes">
+    <div ref={root} class="rw-kernels rw-changes">
       <Head store={store} roof={store.rates.focusRoof.value} />
       {changes.length > 0 && (
         <Grid
           {...{ store, columns, order, layout, sorting: undefined }}
           captions={captions.map(() => fold)}
-          {...(narrow && { card: (row: number) => <Card columns={columns} row={row} change={byRow.get(row)} /> })}
+          {...(narrow && {
+            card: (row: number) => <Card columns={columns} row={row} change={byRow.get(row)} />,
+            spoken: (row: number) => spokenCard(kernels, columns, row, byRow.get(row)),
+          })}
           copy={() =>
             void copyRows(
               store,
@@ -140,20 +146,21 @@ function columnsOf(store: Store, theme: Theme, changes: readonly RunChange[], la
   ];
 }
 
-function changeText({ from, to, verdict }: RunChange) {
-  const isCompared = ["faster", "slower", "same"].includes(verdict);
-  return isCompared ? (
-    <b>{formatChange(from, to)}</b>
-  ) : (
-    <span class="roofwidget-muted">{words.verdicts[verdict] ?? verdict}</span>
-  );
+const isCompared = ({ verdict }: RunChange) => ["faster", "slower", "same"].includes(verdict);
+
+function changeText(change: RunChange) {
+  const text = wordOf(change);
+  return isCompared(change) ? <b>{text}</b> : <span class="rw-muted">{text}</span>;
 }
+
+const wordOf = (change: RunChange) =>
+  isCompared(change) ? formatChange(change.from, change.to) : (words.verdicts[change.verdict] ?? change.verdict);
 
 /** A bar from the middle: to the left for less time, to the right for more time. */
 const Bar = ({ share }: { readonly share: number }) => (
   <svg width={BAR_PX - 4} height={9} viewBox="-1 0 2 1" preserveAspectRatio="none" aria-hidden="true">
     <path
-      class={share > 0 ? "roofwidget-slower" : ""}
+      class={share > 0 ? "rw-slower" : ""}
       d={`M0,0H${Math.max(-1, Math.min(share || 0, 1))}V1H0Z`}
       fill="currentColor"
     />
@@ -170,14 +177,25 @@ function Card({ columns, row, change }: { columns: readonly Column[]; row: numbe
       <span>{badge?.draw?.(row)}</span>
       <span>{name?.draw?.(row)}</span>
       <span>{changeText(change)}</span>
-      <span class="roofwidget-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
+      <span class="rw-muted">{`${secondsOf(from, launches?.[0])} → ${secondsOf(to, launches?.[1])}`}</span>
     </>
   );
 }
 
+/** Returns a card as screen readers speak it. */
+function spokenCard(kernels: Kernels, columns: readonly Column[], row: number, change: RunChange | undefined): string {
+  if (!change) return "";
+  const { from, to, launches } = change;
+  return [
+    spokenName(columns, kernels, row),
+    `${words.before} ${secondsOf(from, launches?.[0])}`,
+    `${words.now} ${secondsOf(to, launches?.[1])}`,
+    wordOf(change),
+  ].join(", ");
+}
+
 function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { store: Store; runs: Runs }) {
   const how = useDisclosure();
-  const alone = useDisclosure();
   const kernels = store.rows.kernels.value;
   const perLaunch = changes.filter(({ launches }) => launches).length;
   const timeOf = (table: Kernels, rows: readonly number[]) =>
@@ -187,33 +205,21 @@ function Footer({ store, runs: { before, changes, onlyBefore, onlyNow } }: { sto
     ...(onlyNow.length > 0 ? [words.onlyNow(onlyNow.length, timeOf(kernels, onlyNow))] : []),
   ];
   return (
-    <div class="roofwidget-footer">
+    <div class="rw-footer">
       {only.length > 0 && (
-        <p class="roofwidget-opener">
+        <p class="rw-opener">
           {only.join(", ")}{" "}
-          <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...alone.button}>
-            {words.showAlone}
-          </button>
-          {alone.isOpen && (
-            <Popover
-              id={alone.opened.id}
-              label={only.join(", ")}
-              opener={alone.button.ref}
-              room={ALONE_PX}
-              close={alone.close}
-              look="roofwidget-above-it"
-            >
-              <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
-              <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
-            </Popover>
-          )}
+          <PopoverButton look="link" label={only.join(", ")} text={words.showAlone} room={ALONE_PX} place="rw-above-it">
+            <Alone title={words.titleBefore} kernels={before} rows={onlyBefore} />
+            <Alone title={words.titleNow} kernels={kernels} rows={onlyNow} />
+          </PopoverButton>
         </p>
       )}
       <p>
         {words.matched}{" "}
-        <button type="button" class="roofwidget-link" data-lm-suppress-shortcuts="true" {...how.button}>
+        <Button look="link" {...how.button}>
           {words.how}
-        </button>
+        </Button>
         {how.isOpen && (
           <span id={how.opened.id}>
             {" "}
@@ -235,15 +241,15 @@ function Alone({ title, kernels, rows }: AloneProps) {
   if (rows.length === 0) return null;
   const left = rows.length - MAX_NAMED;
   return (
-    <div class="roofwidget-alone">
+    <div class="rw-alone">
       <h4>{title}</h4>
       <ul>
         {rows.slice(0, MAX_NAMED).map((row) => (
           <li key={row} title={nameOf(kernels, row)}>
-            {shortNameOf(kernels, row)} <span class="roofwidget-muted">{seconds(kernels.time[row] as number)}</span>
+            {shortNameOf(kernels, row)} <span class="rw-muted">{seconds(kernels.time[row] as number)}</span>
           </li>
         ))}
-        {left > 0 && <li class="roofwidget-muted">{words.more(left)}</li>}
+        {left > 0 && <li class="rw-muted">{words.more(left)}</li>}
       </ul>
     </div>
   );

@@ -60,9 +60,9 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
   const isSame = ran?.id === to.chip.id && before === time;
   const isKnown = ran && old && isRoof(old) && result;
   return (
-    <div class="roofwidget-outlook">
+    <div class="rw-outlook">
       {isKnown && (
-        <p class="roofwidget-projected" role="status" aria-live={store.view.isInDrag() ? "off" : "polite"}>
+        <p class="rw-projected" role="status" aria-live={store.view.isInDrag() ? "off" : "polite"}>
           {isSame
             ? words.sameChip
             : words.projected(
@@ -73,7 +73,7 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
         </p>
       )}
       {!ran && <p>{words.ranNowhere}</p>}
-      {ran && old && !isRoof(old) && <p class="roofwidget-muted">{reasonOf(ran, old)}</p>}
+      {ran && old && !isRoof(old) && <p class="rw-muted">{reasonOf(ran, old)}</p>}
       {!store.rows.kernels.value.chip && (
         <Select
           row
@@ -100,7 +100,7 @@ export function ProjectionTab({ store }: { readonly store: Store }) {
       />
       {isKnown && (
         <>
-          <p class="roofwidget-muted">
+          <p class="rw-muted">
             {!isSame && words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
             {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}{" "}
             {result.above > 0 && words.above(formatPercent(result.above / result.before))}
@@ -123,7 +123,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
   const rows = [...new Set([...atRoof, ...selected])];
   const all = selected.every((row) => atRoof.includes(row));
   const others = (row: number) => atRoof.filter((other) => other !== row);
-  if (rows.length === 0) return <p class="roofwidget-muted">{words.selectSome}</p>;
+  if (rows.length === 0) return <p class="rw-muted">{words.selectSome}</p>;
   return (
     <fieldset>
       <legend>{words.reaching}</legend>
@@ -148,7 +148,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
           onChange={() => store.rows.setAtRoof(atRoof.includes(row) ? others(row) : [...atRoof, row])}
         />
       ))}
-      {rows.length > MAX_TICKS && <p class="roofwidget-muted">{words.more(rows.length - MAX_TICKS)}</p>}
+      {rows.length > MAX_TICKS && <p class="rw-muted">{words.more(rows.length - MAX_TICKS)}</p>}
     </fieldset>
   );
 }

@@ -6,7 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
 import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { lookUp } from "../../ui/keys.ts";
+import { lookUp, OWN_KEYS } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import type { Attempt, Question } from "../../wire/types.ts";
 import { storyWords as words } from "../../words/words.ts";
@@ -37,29 +37,23 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   }
   const verdict = last === undefined ? undefined : store.lesson.judge(last);
   const said = last === undefined ? "" : verdictText(question, last, verdict);
-  const look = verdict?.isRight && !fault.value ? "roofwidget-right" : "roofwidget-fault";
+  const look = verdict?.isRight && !fault.value ? "rw-right" : "rw-fault";
   return (
-    <fieldset
-      ref={panel}
-      class="roofwidget-question"
-      aria-labelledby={id}
-      tabIndex={-1}
-      data-lm-suppress-shortcuts="true"
-    >
-      <div id={id} class="roofwidget-prompt">
+    <fieldset ref={panel} class="rw-question" aria-labelledby={id} tabIndex={-1} {...OWN_KEYS}>
+      <div id={id} class="rw-prompt">
         <TextNodes nodes={question.prompt} />
       </div>
       {!isRevealed.value && <Answer store={store} question={question} fault={fault.value} give={give} />}
-      <p class={`roofwidget-said ${look}`} role="status">
+      <p class={`rw-said ${look}`} role="status">
         {fault.value || said || null}
       </p>
       {isRevealed.value ? (
         <Explanation question={question} isFound={verdict?.isRight === true} />
       ) : (
         attempts.value.length > 0 && (
-          <p class="roofwidget-row">
+          <p class="rw-row">
             <Button onClick={() => keepFocus(store.lesson.reveal)}>{words.show}</Button>
-            <span class="roofwidget-muted">{words.attempts(attempts.value.length)}</span>
+            <span class="rw-muted">{words.attempts(attempts.value.length)}</span>
           </p>
         )
       )}
@@ -76,10 +70,10 @@ function Explanation({ question, isFound }: { question: Question; isFound: boole
         ? answer
         : answer.map((group) => group.join(" + ")).join(" | ");
   return (
-    <div class="roofwidget-explanation">
+    <div class="rw-explanation">
       {!isFound && <p>{words.answerIs(text)}</p>}
       <TextNodes nodes={explanation} />
-      {source && <p class="roofwidget-muted">{words.source(source)}</p>}
+      {source && <p class="rw-muted">{words.source(source)}</p>}
     </div>
   );
 }
@@ -105,13 +99,13 @@ function Choice({ store, question, give }: AnswerProps) {
   const last = store.lesson.attempts.value.at(-1);
   const now = chosen.value ?? last;
   return (
-    <div class="roofwidget-answers">
+    <div class="rw-answers">
       {question.options.map(([option]) => (
-        <label key={option} class="roofwidget-option">
+        <label key={option} class="rw-option">
           <input
             type="radio"
             name={group}
-            data-lm-suppress-shortcuts="true"
+            {...OWN_KEYS}
             checked={option === now}
             onChange={() => {
               chosen.value = option;
@@ -120,7 +114,7 @@ function Choice({ store, question, give }: AnswerProps) {
           {option}
         </label>
       ))}
-      <Button look="button roofwidget-primary" onClick={() => give(chosen.value, words.choose)}>
+      <Button look="button rw-primary" onClick={() => give(chosen.value, words.choose)}>
         {words.check}
       </Button>
     </div>
@@ -133,11 +127,11 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
   const example = formatAnswer(lookUp(EXAMPLES, unit) ?? 12, unit);
   const check = () => give(parseAnswer(typed.value, unit), words.noNumber(typed.value.trim(), example));
   return (
-    <div class="roofwidget-row">
+    <div class="rw-row">
       <input
         type="text"
-        class="roofwidget-box"
-        data-lm-suppress-shortcuts="true"
+        class="rw-box"
+        {...OWN_KEYS}
         aria-label={words.answer}
         aria-invalid={fault !== ""}
         placeholder={words.example(example)}
@@ -151,7 +145,7 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
           event.stopPropagation();
         }}
       />
-      <Button look="button roofwidget-primary" onClick={check}>
+      <Button look="button rw-primary" onClick={check}>
         {words.check}
       </Button>
     </div>
@@ -163,10 +157,10 @@ function OnChart({ store, question: { on, unit }, give, hint }: AnswerProps & { 
   const isMarker = on === "intensity" || on === "rate";
   const now = isMarker ? store.lesson.prediction.value : undefined;
   return (
-    <div class="roofwidget-row">
-      <span class="roofwidget-muted">{hint}</span>
+    <div class="rw-row">
+      <span class="rw-muted">{hint}</span>
       {now !== undefined && <span>{formatAnswer(now, unit)}</span>}
-      <Button look="button roofwidget-primary" onClick={() => give(isMarker ? now : store.lesson.answerNow(), hint)}>
+      <Button look="button rw-primary" onClick={() => give(isMarker ? now : store.lesson.answerNow(), hint)}>
         {words.check}
       </Button>
     </div>

@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { storyWords as words } from "../../words/words.ts";
 import { saveAnswers } from "./answers_file.ts";
 import { QuestionPanel } from "./question.tsx";
@@ -48,26 +49,26 @@ export function StoryPanel({ store }: { store: Store }) {
   return (
     <section
       ref={panel}
-      class="roofwidget-story"
+      class="rw-story"
       aria-label={`${words.title}: ${words.step(step + 1, steps.value)}`}
       tabIndex={-1}
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
     >
       {current.value.caption.length > 0 && (
-        <div class="roofwidget-caption">
+        <div class="rw-caption">
           <TextNodes nodes={current.value.caption} />
         </div>
       )}
       {question.value && (
         <QuestionPanel key={`${step} ${question.value.key}`} store={store} question={question.value} />
       )}
-      <div class="roofwidget-row roofwidget-steps">
+      <div class="rw-row rw-steps">
         <Button aria-disabled={isFirst} onClick={() => isFirst || store.lesson.showStep(step - 1)}>
           {words.back}
         </Button>
-        <span class="roofwidget-muted">{words.step(step + 1, steps.value)}</span>
+        <span class="rw-muted">{words.step(step + 1, steps.value)}</span>
         <Button
-          look={isLast ? "button" : "button roofwidget-primary"}
+          look={isLast ? "button" : "button rw-primary"}
           aria-disabled={isLast}
           onClick={() => isLast || store.lesson.showStep(step + 1)}
         >
@@ -82,7 +83,7 @@ export function StoryPanel({ store }: { store: Store }) {
         {hasAnswers && store.lesson.isStorageRefused?.value === false && <Forget store={store} />}
       </div>
       {hasAnswers && store.lesson.isStorageRefused?.value && (
-        <p class="roofwidget-fault" role="alert">
+        <p class="rw-fault" role="alert">
           {words.notKept}
         </p>
       )}

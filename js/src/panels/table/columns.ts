@@ -298,6 +298,12 @@ export function cellText(column: Column, row: number): string {
   return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
 }
 
+/** Returns the text of a cell as screen readers speak it: they would skip the dash of an unknown value. */
+export function spokenCell(column: Column, row: number): string {
+  const text = cellText(column, row);
+  return text === words.unknown ? words.unknownTitle : text;
+}
+
 /**
  * Returns the tooltip of a cell. The tooltip of a text is the full text. The tooltip of a number is the source of the
  * number.

@@ -62,7 +62,7 @@ export function Footer({ store, roof, rows }: FooterProps) {
   ) : leftOut.count > 0 ? (
     <p>{words.notRanked(leftOut.count, share(leftOut.seconds))}</p>
   ) : null;
-  return line && <div class="roofwidget-footer">{line}</div>;
+  return line && <div class="rw-footer">{line}</div>;
 }
 
 function secondsOf({ selfTime }: Kernels, rows: ArrayLike<number>): number {
@@ -88,8 +88,8 @@ function Above({ store, roof, above }: AboveProps) {
   const kernels = store.rows.kernels.value;
   const { name, what } = useMemo(() => causeOf(kernels, roof, above), [kernels, roof, above]);
   return (
-    <p class="roofwidget-above">
-      <b>{words.areAbove(above.length)}</b> {words.causes[name](what, roof.precision)}
+    <p class="rw-above">
+      <b>{words.areAbove(above.length)}</b> {words.causes[name](what, roof.precision)}{" "}
       {name === "precision" && store.lesson.lockNote("precision") === undefined && (
         <Link act={() => store.rates.choosePrecision(what)}>{words.judgeAt(what)}</Link>
       )}

@@ -6,11 +6,13 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { textWidth } from "../../chart/labels/text_fitting.ts";
 import type { Store } from "../../state/store.ts";
-import { keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
+import { shortNameOf } from "../../text/kernel_names.ts";
+import { Sign } from "../../ui/button.tsx";
+import { keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import { type Column, cellText, cellTitle, isAlarming } from "./columns.ts";
+import { type Column, cellText, cellTitle, isAlarming, spokenCell } from "./columns.ts";
 import { pick } from "./picking.ts";
 import { type Sorting, sortedNext } from "./sorting.ts";
 
@@ -34,11 +36,13 @@ interface GridProps {
   readonly captions?: readonly ComponentChildren[];
   /** Draws the card of a row. Without this function, the rows have a cell for each column. */
   card?(row: number): ComponentChildren;
+  /** Returns the card of a row as screen readers speak it. */
+  spoken?(row: number): string;
   /** Copies the rows at Ctrl+C. */
   copy(): void;
 }
 
-export function Grid({ store, columns, order, sorting, layout, captions = [], card, copy }: GridProps) {
+export function Grid({ store, columns, order, sorting, layout, captions = [], card, spoken, copy }: GridProps) {
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
@@ -130,10 +134,10 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
   return (
     <div
       ref={list}
-      class={card ? "roofwidget-grid roofwidget-cards" : "roofwidget-grid"}
+      class={card ? "rw-grid rw-cards" : "rw-grid"}
       role="grid"
       tabIndex={0}
-      data-lm-suppress-shortcuts="true"
+      {...OWN_KEYS}
       aria-label={words.grid(order.length)}
       aria-keyshortcuts={SHORTCUTS}
       aria-multiselectable="true"
@@ -155,7 +159,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
         <Heads {...shared} sorting={sorting} sort={store.view.setSortBy} lock={store.lesson.lockNote("filters")} />
       )}
       <div
-        class="roofwidget-rows"
+        class="rw-rows"
         role="rowgroup"
         style={{ height: `${topOf(order.length, layout)}px`, minWidth: `${layout.width}px` }}
       >
@@ -177,7 +181,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
               choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
             >
               {card ? (
-                <Whole>{card(row)}</Whole>
+                <Whole label={spoken?.(row)}>{card(row)}</Whole>
               ) : (
                 columns.map((column) => <Cell key={column.key} {...{ column, row, kernels }} />)
               )}
@@ -185,7 +189,7 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
           ];
         })}
         {captionAt(order.length)}
-        {order.length === 0 && <p class="roofwidget-muted">{words.none}</p>}
+        {order.length === 0 && <p class="rw-muted">{words.none}</p>}
       </div>
     </div>
   );
@@ -197,10 +201,12 @@ interface Shared {
   readonly layout: Layout;
 }
 
-/** The only cell of a line. */
-const Whole = ({ children }: { children: ComponentChildren }) => (
+/** The only cell of a line. Screen readers speak its label, if it has one. */
+const Whole = ({ label, children }: { label?: string | undefined; children: ComponentChildren }) => (
   // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and takes the keys
-  <div role="gridcell">{children}</div>
+  <div role="gridcell" aria-label={label}>
+    {children}
+  </div>
 );
 
 /** A line between rows, such as the name of a group of rows. */
@@ -209,7 +215,7 @@ function Caption({ layout, at, children }: { layout: Layout; at: number; childre
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
     <div
-      class="roofwidget-caption-line"
+      class="rw-caption-line"
       role="row"
       aria-rowindex={2 + place + at}
       style={{ top: `${topOf(place, layout) - CAPTION_PX}px`, height: `${CAPTION_PX}px` }}
@@ -242,7 +248,7 @@ function Row(props: RowProps) {
     // biome-ignore lint/a11y/useFocusableInteractive: a row out of sight would take the focus with it
     <div
       id={id}
-      class={["line", ...signs].map((sign) => `roofwidget-${sign}`).join(" ")}
+      class={["line", ...signs].map((sign) => `rw-${sign}`).join(" ")}
       role="row"
       aria-rowindex={index}
       aria-selected={isSelected}
@@ -281,12 +287,23 @@ export function Cell({ column, row, kernels }: CellProps) {
       role={column.key === "name" ? "rowheader" : "gridcell"}
       data-column={column.key}
       title={title || undefined}
+      {...labelOf(column, row, kernels)}
     >
       {column.draw?.(row) ?? (
-        <span class={alarming ? "roofwidget-fault" : undefined}>{alarming ? `${text} ▲` : text}</span>
+        <span class={alarming ? "rw-fault" : undefined}>
+          {text}
+          {alarming && <Sign>{" ▲"}</Sign>}
+        </span>
       )}
     </div>
   );
+}
+
+/** What screen readers speak in place of a name that is drawn in two parts, and of a dash. */
+function labelOf(column: Column, row: number, kernels: Kernels) {
+  if (column.key === "name" && column.draw) return { "aria-label": shortNameOf(kernels, row) };
+  const spoken = column.title ? spokenCell(column, row) : "";
+  return spoken === "" || spoken === cellText(column, row) ? {} : { "aria-label": spoken };
 }
 
 /** The role of a heading. A column without a name, such as that of the bars, has an empty cell in its place. */
@@ -296,7 +313,7 @@ const headOf = ({ title, meaning, isFixed }: Column, sort: "none" | "ascending" 
     : ({ role: "gridcell" } as const);
 
 const classOf = ({ key, kind }: Column) =>
-  `roofwidget-cell roofwidget-${key === "name" ? "first" : kind === "text" ? "text" : "number"}`;
+  `rw-cell rw-${key === "name" ? "first" : kind === "text" ? "text" : "number"}`;
 
 interface HeadsProps extends Shared {
   readonly sorting: Sorting | undefined;
@@ -308,23 +325,23 @@ interface HeadsProps extends Shared {
 export function Heads({ columns, layout, sorting, lock, sort }: HeadsProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
-    <div class="roofwidget-heads" role="row" aria-rowindex={1} style={{ minWidth: `${layout.width}px` }}>
+    <div class="rw-heads" role="row" aria-rowindex={1} style={{ minWidth: `${layout.width}px` }}>
       {columns.map((column) => {
         const isSorted = sorting?.column.key === column.key;
         const way = sorting?.falling ? "descending" : "ascending";
         return (
           <div key={column.key} class={classOf(column)} {...headOf(column, isSorted ? way : "none")}>
             {column.isFixed ? (
-              column.title || <span class="roofwidget-spoken">{column.meaning}</span>
+              column.title || <span class="rw-spoken">{column.meaning}</span>
             ) : (
               <button
                 type="button"
-                data-lm-suppress-shortcuts="true"
+                {...OWN_KEYS}
                 title={`${column.meaning}. ${lock ?? words.sort(column.title)}`}
                 aria-disabled={lock !== undefined}
                 onClick={() => sort(sortedNext(sorting, column))}
               >
-                <span class="roofwidget-headtext">{column.title}</span>
+                <span class="rw-headtext">{column.title}</span>
                 {isSorted && <span aria-hidden="true">{sorting?.falling ? "▾" : "▴"}</span>}
               </button>
             )}

@@ -7,20 +7,20 @@ import { isPatternedIn } from "../../chart/scene.ts";
 import { categoryColour, type Theme } from "../../chart/theme.ts";
 import { headroomOf, probeOf } from "../../roofline/bound.ts";
 import { codeAt, colouringOf } from "../../roofline/colouring.ts";
-import { busyTime } from "../../roofline/positions.ts";
+import { busyTime, idleRows } from "../../roofline/positions.ts";
 import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
-import { idleRows, MIN_ABOVE } from "../../roofline/verdict.ts";
+import { MIN_ABOVE } from "../../roofline/verdict.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, tabWords, tableWords as words } from "../../words/words.ts";
 import { FilterRow, hasFilters } from "../filters/filters.tsx";
-import { type Column, cellText, columnFor } from "./columns.ts";
+import { type Column, cellText, columnFor, spokenCell } from "./columns.ts";
 import { Footer } from "./footer.tsx";
 import { cardLayout, Grid, gridLayout } from "./grid.tsx";
 import { ranksOf } from "./natural.ts";
@@ -39,11 +39,8 @@ export const hasKernels = ({ rows: { kernels } }: Store) => kernels.value.n > 0;
 
 /** The number of kernels beside the title of the tab: how many pass the filters, if some do not. */
 export function kernelsNote(store: Store): string {
-  const isIdle = idleRows(store.rows.kernels.value);
-  let all = 0;
-  for (let row = 0; row < store.rows.kernels.value.n; row++) if (!isIdle(row)) all++;
-  const passing = store.rows.passing.value.filter((row) => !isIdle(row)).length;
-  return passing === all ? numerals.whole(all) : `${numerals.whole(passing)} / ${numerals.whole(all)}`;
+  const { kernels, all } = store.rows.totals.value;
+  return kernels === all ? numerals.whole(all) : `${numerals.whole(kernels)} / ${numerals.whole(all)}`;
 }
 
 /** The button that shows the table with all columns below the chart. */
@@ -53,7 +50,8 @@ export const AllColumns = ({ store }: { readonly store: Store }) => (
     aria-pressed={store.view.isTableOpen.value}
     onClick={() => store.view.openTable(!store.view.isTableOpen.value)}
   >
-    {`${tabWords.allColumns} ⤢`}
+    {tabWords.allColumns}
+    <Sign>{" ⤢"}</Sign>
   </Button>
 );
 
@@ -74,7 +72,7 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
   const places = captions.length > 1 ? [0, first.rows.length] : captions.length > 0 ? [0] : [];
   const layout = { ...(narrow ? cardLayout(height) : gridLayout(drawn, height)), captions: places };
   return (
-    <div ref={root} class="roofwidget-kernels">
+    <div ref={root} class="rw-kernels">
       <Head store={store} roof={roof}>
         {narrow && sorting && (
           <Select
@@ -89,7 +87,10 @@ export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
       </Head>
       <Grid
         {...{ store, columns: drawn, order, sorting, layout, captions }}
-        {...(narrow && { card: (row: number) => <Card {...{ columns: drawn, kernels, row }} /> })}
+        {...(narrow && {
+          card: (row: number) => <Card {...{ columns: drawn, kernels, row }} />,
+          spoken: (row: number) => spokenCard({ columns: drawn, kernels, row }),
+        })}
         copy={() => void copyRows(store, root.current, own, order)}
       />
       <Footer store={store} roof={roof} rows={order} />
@@ -139,7 +140,7 @@ function usualSorting(own: readonly Column[], all: readonly Column[], sortBy: st
 }
 
 /** The columns of measured kernels and of other kernels, with their widths, px. "ai" stands for that of the roof's level. */
-const MEASURED = { name: 96, self_time: 68, utilization: 60, headroom: 88 };
+const MEASURED = { name: 96, self_time: 64, utilization: 52, headroom: 82 };
 const PLANNED = { name: 96, ai: 84, attainable: 92, bound_by: 72, bound_time: 80 };
 const BADGE_PX = 26;
 
@@ -170,7 +171,7 @@ export const badgeColumn = (first: readonly number[]): Column => ({
     width: BADGE_PX,
   },
   at: (row) => (first.includes(row) ? first.indexOf(row) + 1 : Number.NaN),
-  draw: (row) => (first.includes(row) ? <b class="roofwidget-badge">{first.indexOf(row) + 1}</b> : ""),
+  draw: (row) => (first.includes(row) ? <b class="rw-badge">{first.indexOf(row) + 1}</b> : ""),
 });
 
 /** The column of names in a table that cannot be sorted. */
@@ -195,13 +196,13 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
   const kernels = store.rows.kernels.value;
   if (column.key === "name") return { ...column, draw: (row) => <KernelName {...{ store, theme, row }} /> };
   if (column.key !== "utilization" || column.kind === "text") return column;
-  const above = <span class="roofwidget-fault">{words.above}</span>;
+  const above = <span class="rw-fault">{words.above}</span>;
   return { ...column, draw: (row) => (kernels.n > row && column.at(row) > MIN_ABOVE ? above : undefined) };
 }
 
 /** A longer name is cut in its middle: this many letters at its end are always shown. */
 const TAIL_LETTERS = 6;
-const MIN_CUT_LETTERS = 16;
+const MIN_CUT_LETTERS = 13;
 
 /** The name of a kernel after the dot of its colour. */
 export function KernelName({
@@ -221,7 +222,7 @@ export function KernelName({
   const colour = code < 0 ? theme.muted : isScale ? theme.scale[code] : categoryColour(theme, colouring, code);
   const at = name.length > MIN_CUT_LETTERS ? name.length - TAIL_LETTERS : name.length;
   return (
-    <span class="roofwidget-kernelname">
+    <span class="rw-kernelname">
       {kernels.totalTime > 0 && (
         <svg width={12} height={12} aria-hidden="true">
           <CategoryDot
@@ -232,42 +233,62 @@ export function KernelName({
         </svg>
       )}
       <span>{name.slice(0, at)}</span>
-      {at < name.length && <span class="roofwidget-tail">{name.slice(at)}</span>}
+      {at < name.length && <span class="rw-tail">{name.slice(at)}</span>}
     </span>
   );
 }
 
-/** A row on a narrow widget. */
-function Card({
-  columns,
-  kernels,
-  row,
-}: {
+interface CardProps {
   readonly columns: readonly Column[];
   readonly kernels: Kernels;
   readonly row: number;
-}) {
-  const [badge, name, ...others] = columns;
+}
+
+/** Returns the column of the number at the right of a card, and the texts of its second line. */
+function cardOf({ columns, kernels, row }: CardProps) {
+  const others = columns.slice(2);
   const last = others.find(({ key }) => key === "headroom") ?? others.pop();
   const text = (column: Column) => {
     const value = cellText(column, row);
-    return column.key === "utilization"
-      ? words.ofItsRoof(value)
-      : column.key === "bound_by"
-        ? words.boundBy(value)
-        : value;
+    return value === words.unknown
+      ? value
+      : column.key === "utilization"
+        ? words.ofItsRoof(value)
+        : column.key === "bound_by"
+          ? words.boundBy(value)
+          : value;
   };
+  const texts = others.flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]));
+  return { last, texts };
+}
+
+/** Returns a card as screen readers speak it: what could be saved follows its name. */
+function spokenCard(props: CardProps): string {
+  const { columns, kernels, row } = props;
+  const { last, texts } = cardOf(props);
+  const most = last ? [`${last.title.toLowerCase()} ${spokenCell(last, row)}`] : [];
+  const known = texts.filter((text) => text !== words.unknown);
+  return [spokenName(columns, kernels, row), ...known, ...most].join(", ");
+}
+
+/** Returns the name of a kernel after its number, if it has one. */
+export function spokenName([badge]: readonly Column[], kernels: Kernels, row: number): string {
+  const place = badge?.at(row) as number;
+  return (Number.isNaN(place) ? "" : `${place} `) + shortNameOf(kernels, row);
+}
+
+/** A row on a narrow widget. */
+function Card(props: CardProps) {
+  const [badge, name] = props.columns;
+  const { row } = props;
+  const { last, texts } = cardOf(props);
   return (
     <>
       <span>{badge?.draw?.(row)}</span>
       <span title={name && cellText(name, row)}>{name?.draw?.(row)}</span>
       {last && <b>{cellText(last, row)}</b>}
-      <span class="roofwidget-muted">
-        {others
-          .flatMap((column) => (column === last || Number.isNaN(kernels.time[row]) ? [] : [text(column)]))
-          .join(" · ")}
-      </span>
-      {last && <span class="roofwidget-muted">{last.title.toLowerCase()}</span>}
+      <span class="rw-muted">{texts.join(" · ")}</span>
+      {last && <span class="rw-muted">{last.title.toLowerCase()}</span>}
     </>
   );
 }
@@ -283,13 +304,20 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
   const others = count - rows.length;
   const fixFirst = (
     <>
-      <b>{words.fixFirst(chip)}</b> · {words.couldSave(rows.length, saved)}
-      <Button look="link" title={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
+      <span class="rw-headtext">
+        <b>{words.fixFirst(chip)}</b> <Sign>{"·"}</Sign> {words.couldSave(rows.length, saved)}
+      </span>
+      <Button look="link" aria-label={words.selectFirst(rows.length)} onClick={() => store.rows.select(rows)}>
         {words.select}
       </Button>
     </>
   );
-  return others > 0 ? [fixFirst, words.others(others)] : [fixFirst];
+  const rest = (
+    <>
+      {words.others} <Sign>{"·"}</Sign> {numerals.whole(others)}
+    </>
+  );
+  return others > 0 ? [fixFirst, rest] : [fixFirst];
 }
 
 /** What the selected kernels take and could save, in place of the search. */
@@ -305,8 +333,8 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
   }, [kernels, roof, store.rows.selected.value]);
   const share = time / busyTime(kernels);
   return (
-    <div class="roofwidget-selection" role="status">
-      <div class="roofwidget-sum">
+    <div class="rw-selection" role="status">
+      <div class="rw-sum">
         <p>
           <b>{words.chosen(rows.length)}</b>
           {time > 0 && ` · ${words.ofKernelTime(formatQuantity(time, "s"), formatPercent(share))}`}

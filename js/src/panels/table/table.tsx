@@ -3,11 +3,12 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
 import { type Disclosed, useDisclosure } from "../../ui/disclosure.ts";
 import { fileName } from "../../ui/download.ts";
 import { inSlices } from "../../ui/slices.ts";
+import { Tick } from "../../ui/tick.tsx";
 import { tableWords as words } from "../../words/words.ts";
 import { type Column, columnsOf, exportedColumns, picked, roofFreeColumns, toggled, usualColumns } from "./columns.ts";
 import { saveText, toCsv, toTsv } from "./csv.ts";
@@ -57,17 +58,18 @@ export function FullTable({ store }: { readonly store: Store }) {
     store.view.say(words.saved(rows.length, name));
   }
   return (
-    <section ref={root} class="roofwidget-table" aria-label={words.title}>
-      <div class="roofwidget-tools">
-        <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
-          {`${words.columns} ▾`}
-        </button>
+    <section ref={root} class="rw-table" aria-label={words.title}>
+      <div class="rw-tools">
+        <Button {...choosing.button}>
+          {words.columns}
+          <Sign>{" ▾"}</Sign>
+        </Button>
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
         <Tool text="×" title={words.close} use={() => store.view.openTable(false)} />
       </div>
       {choosing.isOpen && <Chooser opened={choosing.opened} store={store} columns={columns} shown={shown} />}
-      {roof && elsewhere && <p class="roofwidget-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
+      {roof && elsewhere && <p class="rw-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
       <Grid
         {...{ store, columns: shown, order, sorting, copy }}
         layout={gridLayout(shown, ROWS_PX, sorting?.column.key)}
@@ -131,22 +133,20 @@ function Chooser({ opened, store, columns, shown }: ChooserProps) {
         <h4>{title}</h4>
         <div>
           {some.map(({ key, title: head, meaning }) => (
-            <label key={key} class="roofwidget-option" title={meaning}>
-              <input
-                type="checkbox"
-                data-lm-suppress-shortcuts="true"
-                checked={keys.includes(key)}
-                onChange={() => store.view.setColumns(toggled(columns, keys, key))}
-              />
-              {head}
-            </label>
+            <Tick
+              key={key}
+              label={head}
+              title={meaning}
+              checked={keys.includes(key)}
+              onChange={() => store.view.setColumns(toggled(columns, keys, key))}
+            />
           ))}
         </div>
       </fieldset>
     );
   const button = (text: string, choose: () => void) => <Button onClick={choose}>{text}</Button>;
   return (
-    <fieldset class="roofwidget-chooser" aria-label={words.columns} {...opened}>
+    <fieldset class="rw-chooser" aria-label={words.columns} {...opened}>
       {group(
         words.ours,
         columns.filter(({ ofFile }) => !ofFile),

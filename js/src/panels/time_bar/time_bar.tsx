@@ -9,15 +9,21 @@ import { ColourScale, SCALE_HEIGHT_PX, scaleWidth, ticksOfScale } from "../../ch
 import { CategoryDot } from "../../chart/layers/points.tsx";
 import { isPatternedIn } from "../../chart/scene.ts";
 import { categoryColour, type Theme } from "../../chart/theme.ts";
-import { type ColourPart, colouringOf, colourKeys, partsOf, type TextColouring } from "../../roofline/colouring.ts";
+import {
+  type ColourPart,
+  colouringOf,
+  colourKeys,
+  familyText,
+  partsOf,
+  type TextColouring,
+} from "../../roofline/colouring.ts";
 import { commonOperation } from "../../roofline/operations.ts";
 import { busyTime } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button } from "../../ui/button.tsx";
-import { useDisclosure } from "../../ui/disclosure.ts";
-import { Popover } from "../../ui/popover.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
+import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, strings, filterWords as words } from "../../words/words.ts";
@@ -49,26 +55,30 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
   const text = idle > 0 ? words.idle(formatPercent(idle), formatQuantity(idle * kernels.totalTime, "s")) : "";
   const isOnHatch = idle * width >= MIN_HATCH_PX;
   return (
-    <div data-rw="time-bar" class="roofwidget-time">
+    <div data-rw="time-bar" class="rw-time">
       {colouring.kind === "text" && kernels.totalTime > 0 && (isDivided || idle > 0) && (
-        <div class="roofwidget-timebar" aria-hidden="true">
+        <div class="rw-timebar" aria-hidden="true">
           {idle > 0 && (
-            <i class="roofwidget-idle" style={{ flexGrow: 100 * idle }}>
+            <i class="rw-idle" style={{ flexGrow: 100 * idle }}>
               {isOnHatch && <span>{text}</span>}
             </i>
           )}
-          {parts.map(({ code, seconds }) => (
+          {parts.map(({ codes, seconds }) => (
             <i
-              key={code}
-              style={{ flexGrow: (100 * seconds) / kernels.totalTime, background: colourOf(theme, colouring, code) }}
-              title={nameOf(colouring, code)}
+              key={codes[0]}
+              style={{
+                flexGrow: (100 * seconds) / kernels.totalTime,
+                background: colourOf(theme, colouring, codes[0] as number),
+              }}
+              title={nameOf(colouring, codes)}
             />
           ))}
         </div>
       )}
-      <div class="roofwidget-legend" data-rw="legend">
-        {/* The text on the hatch is not spoken, because the bar only repeats the legend. */}
-        {text && <span class={isOnHatch ? "roofwidget-spoken" : ""}>{text}</span>}
+      <div class="rw-legend" data-rw="legend">
+        {/* The bar is not spoken, because it only repeats the legend. */}
+        {text && <span class="rw-spoken">{text.replace(" · ", ", ")}</span>}
+        {text && !isOnHatch && <span aria-hidden="true">{text}</span>}
         {colouring.kind === "text" ? (
           isDivided && (
             <Entries {...{ store, theme, colouring, parts, narrow }} room={width - reserved(store, text, isOnHatch)} />
@@ -84,12 +94,11 @@ export function TimeBar({ store, theme, width, narrow }: TimeBarProps) {
 
 const colourOf = (theme: Theme, colouring: TextColouring | undefined, code: number) =>
   code < 0 || !colouring ? theme.muted : categoryColour(theme, colouring, code);
-const nameOf = ({ column, key }: TextColouring, code: number) =>
-  code < 0
-    ? words.notTold
-    : key === "category"
-      ? categoryName(column.values[code] ?? null)
-      : (column.values[code] ?? "");
+const nameOf = (colouring: TextColouring, codes: readonly number[]) => {
+  if ((codes[0] as number) < 0) return words.notTold;
+  const text = familyText(colouring, codes);
+  return colouring.key === "category" ? categoryName(text) : (text ?? "");
+};
 const headOf = (kernels: Kernels, isCompared: boolean, isTimed: boolean) =>
   !isTimed ? titleOf(kernels, "category") : isCompared ? words.kernelTimeNow : words.kernelTime;
 
@@ -113,11 +122,12 @@ interface EntriesProps {
 function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps) {
   const kernels = store.rows.kernels.value;
   const busy = busyTime(kernels);
-  const opened = useDisclosure();
-  const entries = parts.map(({ code, kernels: count, seconds }) => {
+  const entries = parts.map(({ codes, kernels: count, seconds }) => {
+    const code = codes[0] as number;
     const unknown = code < 0 ? ` (${numerals.whole(count)})` : "";
     const share = busy > 0 ? formatPercent(seconds / busy) : "";
-    return { code, share, name: nameOf(colouring, code) + unknown, value: colouring.column.values[code] ?? "" };
+    const values = codes.map((each) => colouring.column.values[each] ?? "");
+    return { code, share, name: nameOf(colouring, codes) + unknown, values };
   });
   let left = room;
   const fits = entries.findIndex(({ name, share }) => {
@@ -131,31 +141,30 @@ function Entries({ store, theme, colouring, parts, narrow, room }: EntriesProps)
     some.map((entry) => <Entry key={entry.code} {...entry} {...{ store, theme, colouring, isCategory }} />);
   return (
     <fieldset
-      class="roofwidget-entries"
+      class="rw-entries"
       aria-label={
         isCategory && !kernels.series ? words.byCategory : `${words.colourBy} ${titleOf(kernels, colouring.key)}`
       }
     >
-      <span class="roofwidget-muted">
+      <span class="rw-muted" aria-hidden="true">
         {isCategory ? headOf(kernels, store.rows.runs.value !== undefined, busy > 0) : titleOf(kernels, colouring.key)}
       </span>
       {draw(shown)}
       {more.length > 0 && (
-        <span class="roofwidget-opener">
-          <button type="button" class="roofwidget-word" data-lm-suppress-shortcuts="true" {...opened.button}>
-            {`${words.moreEntries(more.length)} ▾`}
-          </button>
-          {opened.isOpen && (
-            <Popover
-              id={opened.opened.id}
-              label={words.moreEntries(more.length)}
-              opener={opened.button.ref}
-              room={MORE_PX}
-              close={opened.close}
-            >
-              {draw(more)}
-            </Popover>
-          )}
+        <span class="rw-opener">
+          <PopoverButton
+            look="word"
+            label={words.moreEntries(more.length)}
+            text={
+              <>
+                {words.moreEntries(more.length)}
+                <Sign>{" ▾"}</Sign>
+              </>
+            }
+            room={MORE_PX}
+          >
+            {draw(more)}
+          </PopoverButton>
         </span>
       )}
     </fieldset>
@@ -168,16 +177,16 @@ interface EntryProps {
   readonly code: number;
   readonly name: string;
   readonly share: string;
-  /** The category that the entry filters. */
-  readonly value: string;
+  /** The categories that the entry filters. */
+  readonly values: readonly string[];
   /** Undefined for a scale, whose only entry is that of unknown values. */
   readonly colouring?: TextColouring;
   readonly isCategory: boolean;
 }
 
-function Entry({ store, theme, colouring, code, name, share, value, isCategory }: EntryProps) {
+function Entry({ store, theme, colouring, code, name, share, values, isCategory }: EntryProps) {
   const chosen = store.view.categories.value;
-  const isShown = !isCategory || chosen === null || chosen.includes(value);
+  const isShown = !isCategory || chosen === null || values.some((value) => chosen.includes(value));
   const content = (
     <>
       <svg width={12} height={12} aria-hidden="true">
@@ -188,20 +197,20 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
         />
       </svg>
       {name}
-      {share && <span class="roofwidget-muted"> {share}</span>}
+      {share && <span class="rw-muted"> {share}</span>}
     </>
   );
-  if (!isCategory) return <span class="roofwidget-entry">{content}</span>;
+  if (!isCategory) return <span class="rw-entry">{content}</span>;
   const lock = store.lesson.lockNote("filters");
   return (
     <Button
       look="entry"
-      data-category={value}
+      data-category={values[0]}
       aria-pressed={isShown}
       aria-disabled={lock !== undefined}
       title={lock ?? words.toggle}
       onClick={({ shiftKey, ctrlKey, metaKey }) =>
-        store.view.setCategories(chosenAfter(chosen, value, shiftKey || ctrlKey || metaKey))
+        store.view.setCategories(chosenAfter(chosen, values, shiftKey || ctrlKey || metaKey))
       }
     >
       {content}
@@ -210,15 +219,19 @@ function Entry({ store, theme, colouring, code, name, share, value, isCategory }
 }
 
 /**
- * Returns the chosen categories after a click on the category `name`. If `joins` is true, the click adds or removes
- * `name`. Otherwise the click chooses only `name`. Returns null (no filter) if the click removes the last chosen
- * category or clicks the only chosen category.
+ * Returns the chosen categories after a click on the categories `names`. If `joins` is true, the click adds or removes
+ * `names`. Otherwise the click chooses only `names`. Returns null (no filter) if the click removes the last chosen
+ * categories or clicks the only chosen categories.
  */
-export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
-  const others = (chosen ?? []).filter((other) => other !== name);
-  const isChosen = chosen?.includes(name) ?? false;
-  if (!joins) return isChosen && others.length === 0 ? null : [name];
-  const next = isChosen ? others : [...others, name];
+export function chosenAfter(
+  chosen: readonly string[] | null,
+  names: readonly string[],
+  joins: boolean,
+): readonly string[] | null {
+  const others = (chosen ?? []).filter((other) => !names.includes(other));
+  const isChosen = names.some((name) => chosen?.includes(name));
+  if (!joins) return isChosen && others.length === 0 ? null : names;
+  const next = isChosen ? others : [...others, ...names];
   return next.length > 0 ? next : null;
 }
 
@@ -230,8 +243,8 @@ function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme 
   const title = titleOf(kernels, colouring.key);
   const ticks = ticksOfScale(colouring, commonOperation(kernels, store.rates.askedPrecision.value));
   return (
-    <div class="roofwidget-entries">
-      <span class="roofwidget-muted">{title}</span>
+    <div class="rw-entries">
+      <span class="rw-muted">{title}</span>
       <svg
         width={scaleWidth(ticks)}
         height={SCALE_HEIGHT_PX}
@@ -243,7 +256,7 @@ function Scale({ store, theme }: { readonly store: Store; readonly theme: Theme 
       </svg>
       {colouring.unknown > 0 && (
         <Entry
-          {...{ store, theme, code: -1, share: "", value: "", isCategory: false }}
+          {...{ store, theme, code: -1, share: "", values: [], isCategory: false }}
           name={`${words.notTold} (${numerals.whole(colouring.unknown)})`}
         />
       )}
@@ -260,9 +273,9 @@ function ColourBy({ store, keys }: { readonly store: Store; readonly keys: reado
   const { key } = colouringOf(kernels.value, colourBy.value);
   const all = keys.includes(key) ? keys : [key, ...keys];
   return (
-    <span class="roofwidget-colour">
+    <span class="rw-colour">
       <Select
-        label={`${words.colourBy}:`}
+        label={words.colourBy}
         value={key}
         options={all.map((one): Option => [one, titleOf(kernels.value, one)])}
         choose={store.view.setColourBy}

@@ -109,6 +109,14 @@ const opener = (name: ToolMenu, text: string, { open }: Tools): MenuItem => ({
   },
 });
 
+/** An item that is switched on and off. */
+const switching = (name: string, text: string, isOn: boolean, set: (isOn: boolean) => void): MenuItem => ({
+  name,
+  text,
+  isOn,
+  act: () => set(!isOn),
+});
+
 /** The tools of the chart. */
 export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
   const navigation = tools.plane.value?.navigation;
@@ -133,18 +141,8 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
       label: words.view,
       items: [
         opener("axes", toolWords.axes, tools),
-        {
-          name: "rulers",
-          text: rulerWords.rulers,
-          isOn: store.view.rulers.value,
-          act: () => store.view.setRulers(!store.view.rulers.value),
-        },
-        {
-          name: "patterns",
-          text: rulerWords.patterns,
-          isOn: store.view.patterns.value,
-          act: () => store.view.setPatterns(!store.view.patterns.value),
-        },
+        switching("rulers", rulerWords.rulers, store.view.rulers.value, store.view.setRulers),
+        switching("patterns", rulerWords.patterns, store.view.patterns.value, store.view.setPatterns),
         {
           name: "ceilings",
           text: toolWords.ceilings,
@@ -202,12 +200,7 @@ export function actionGroups(
       items: [
         ...file,
         opener("save", `${saveWords.save}…`, tools),
-        {
-          name: "present",
-          text: toolWords.present,
-          isOn: store.view.presentation.value,
-          act: () => store.view.setPresentation(!store.view.presentation.value),
-        },
+        switching("present", toolWords.present, store.view.presentation.value, store.view.setPresentation),
         opener("marks", marksWords.open, tools),
       ],
     },

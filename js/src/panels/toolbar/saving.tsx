@@ -9,6 +9,7 @@ import type { FigureStyle } from "../../state/saving.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { fileName, saveFile } from "../../ui/download.ts";
+import { Tick } from "../../ui/tick.tsx";
 import { saveWords as words } from "../../words/words.ts";
 import { tableFile } from "../table/table_file.ts";
 
@@ -78,43 +79,39 @@ export function Saving({ store, tools }: SavingProps) {
   const canAsk = store.python.canAsk;
   const isReady = figure.svg !== undefined;
   return (
-    <div ref={root} class="roofwidget-saving">
+    <div ref={root} class="rw-saving">
       <Choice label={words.style} names={STYLES} textOf={(one) => words.styles[one]} chosen={style} />
-      <div class="roofwidget-preview">
+      <div class="rw-preview">
         {figure.svg ? (
           <img src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(figure.svg)}`} alt={words.preview} />
         ) : (
           <p role="status">{figure.fault ?? words.drawing}</p>
         )}
       </div>
-      <div class="roofwidget-row">
+      <div class="rw-row">
         <Choice label={words.format} names={["svg", "png"]} textOf={(one) => one.toUpperCase()} chosen={kind} />
         {style.value !== "screen" && (
-          <label class="roofwidget-option">
-            <input
-              type="checkbox"
-              data-lm-suppress-shortcuts="true"
-              checked={hasCaption.value}
-              onChange={({ currentTarget }) => {
-                hasCaption.value = currentTarget.checked;
-              }}
-            />
-            {words.caption}
-          </label>
+          <Tick
+            label={words.caption}
+            checked={hasCaption.value}
+            onChange={() => {
+              hasCaption.value = !hasCaption.value;
+            }}
+          />
         )}
       </div>
-      <div class="roofwidget-row">
-        <span class="roofwidget-muted">{figure.svg && sizeText(figure.svg)}</span>
-        <span class="roofwidget-buttons">
+      <div class="rw-row">
+        <span class="rw-muted">{figure.svg && sizeText(figure.svg)}</span>
+        <span class="rw-buttons">
           <Button aria-disabled={!isReady} onClick={copy}>
             {words.copy}
           </Button>
-          <Button look="button roofwidget-primary" data-tool={kind.value} aria-disabled={!isReady} onClick={save}>
+          <Button look="button rw-primary" data-tool={kind.value} aria-disabled={!isReady} onClick={save}>
             {isDone.value ? words.done : words.save}
           </Button>
         </span>
       </div>
-      <div class="roofwidget-files">
+      <div class="rw-files">
         {(["html", "json"] as const).map((extension) => (
           <Button
             key={extension}
@@ -187,7 +184,7 @@ interface ChoiceProps<T extends string> {
 
 /** Buttons of which one is pressed. */
 const Choice = <T extends string>({ label, names, chosen, textOf }: ChoiceProps<T>) => (
-  <fieldset class="roofwidget-buttons" aria-label={label}>
+  <fieldset class="rw-buttons" aria-label={label}>
     {names.map((name) => (
       <Button
         key={name}

@@ -10,13 +10,14 @@ import type { Scene } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { ToolMenu, Tools } from "../../chart/tools.ts";
 import type { Store } from "../../state/store.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, Sign } from "../../ui/button.tsx";
 import { isModified, used } from "../../ui/keys.ts";
 import { Menu, type MenuGroup, Opener } from "../../ui/menu.tsx";
 import { Popover } from "../../ui/popover.tsx";
 import { axisWords, marksWords, openWords, saveWords, toolWords, words } from "../../words/words.ts";
 import { Palette } from "../chips/palette.tsx";
 import { Pills, usePills } from "../chips/pills.tsx";
+import { isEmpty } from "../empty.tsx";
 import { Choose, OpeningSteps } from "../opening.tsx";
 import { actionGroups, chartGroups, judgingOf, moreGroup, planesGroup } from "./menus.ts";
 import { Saving } from "./saving.tsx";
@@ -70,7 +71,10 @@ export function Toolbar(props: ToolbarProps) {
 
   const both = `${precision.value} · ${memory.value}`;
   const judging = isCompact
-    ? hasChips && opening("judging", `${both}: ${precision.label}, ${memory.label}, ${words.view}`, { word: both })
+    ? hasChips &&
+      opening("judging", `${precision.value}, ${memory.value}: ${precision.label}, ${memory.label}, ${words.view}`, {
+        word: both,
+      })
     : [
         hasChips &&
           [precision, memory].map(({ label, value, inFull, lock: reason }, at) =>
@@ -93,23 +97,23 @@ export function Toolbar(props: ToolbarProps) {
   return (
     <div
       ref={bar}
-      class={`roofwidget-bar${isApart ? " roofwidget-apart" : ""}${isCompact ? " roofwidget-compact" : ""}`}
+      class={`rw-bar${isApart ? " rw-apart" : ""}${isCompact ? " rw-compact" : ""}`}
       data-rw="toolbar"
       role="toolbar"
       aria-label={toolWords.bar}
       onKeyDown={(event) => walk(event, bar.current, tools)}
     >
       {hasChips && (
-        <div class="roofwidget-objects">
-          {opening("chips", `+ ${words.addChip}`, {
-            ...{ title: words.addChipKey, opens: "dialog", look: "button", lock },
-            ...(isCompact ? { sign: "+" } : { word: `+ ${words.addChip}` }),
+        <div class="rw-objects">
+          {opening("chips", words.addAChip, {
+            ...{ sign: isCompact ? "+" : `+ ${words.addChip}`, title: words.addChipKey },
+            ...{ opens: "dialog", look: "button", lock },
           })}
           <Pills store={store} theme={theme} pills={pills} own={own} />
         </div>
       )}
-      <div class="roofwidget-judging">{judging}</div>
-      <div class="roofwidget-actions">
+      {!isEmpty(store) && <div class="rw-judging">{judging}</div>}
+      <div class="rw-actions">
         {hasTools && !isCompact && <Steps store={store} own={own} />}
         {canOpen &&
           !isCompact &&
@@ -118,7 +122,9 @@ export function Toolbar(props: ToolbarProps) {
           !isCompact &&
           opening("save", saveWords.save, { word: saveWords.save, title: saveWords.title, opens: "dialog" })}
         {present}
-        {hasTools && !isCompact && opening("marks", marksWords.open, { sign: "?", opens: "dialog" })}
+        {hasTools &&
+          !isCompact &&
+          opening("marks", marksWords.title, { sign: "?", title: marksWords.open, opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
           opening("more", toolWords.more, {
             ...{ sign: "⋯", others: isCompact ? ["open", "save", "axes", "marks", "keys"] : ["keys"] },
@@ -143,7 +149,7 @@ function Steps({ store, own }: { readonly store: Store; readonly own: Own }) {
         aria-disabled={!canUndo.value}
         onClick={canUndo.value ? undo : undefined}
       >
-        <span aria-hidden="true">{"↶ "}</span>
+        <Sign>{"↶ "}</Sign>
         {toolWords.undo}
       </Button>
       <Button
@@ -242,7 +248,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
     return (
       <span
         key={name}
-        class="roofwidget-opener"
+        class="rw-opener"
         ref={(span) => {
           if (shown) opener.current = span?.querySelector("button") ?? null;
         }}
@@ -262,7 +268,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
         >
           {sign ?? word}
           {sign === undefined && look === undefined && (
-            <span class="roofwidget-sign" aria-hidden="true">
+            <span class="rw-sign" aria-hidden="true">
               {"▾"}
             </span>
           )}
@@ -313,7 +319,7 @@ function walk(event: KeyboardEvent, bar: HTMLElement | null, { plane }: Tools) {
 }
 
 const Keys = () => (
-  <dl class="roofwidget-keys">
+  <dl class="rw-keys">
     {toolWords.keyList.map(([keys, meaning]) => (
       <div key={keys}>
         <dt>

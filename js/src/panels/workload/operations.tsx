@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { Operation } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
-import { isModified, keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
+import { isModified, keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import { strings, workloadWords as words } from "../../words/words.ts";
 import { type CountLine, derivation, figuresOf, operationAt } from "./dims.ts";
@@ -45,10 +45,10 @@ export function Operations({ store }: { store: Store }) {
   return (
     <>
       <div
-        class="roofwidget-ops"
+        class="rw-ops"
         role="listbox"
         tabIndex={0}
-        data-lm-suppress-shortcuts="true"
+        {...OWN_KEYS}
         aria-label={words.operations}
         aria-keyshortcuts={keyShortcuts(LIST_KEYS)}
         aria-activedescendant={active.value !== null && rows.includes(active.value) ? rowId(active.value) : undefined}
@@ -62,14 +62,14 @@ export function Operations({ store }: { store: Store }) {
         onBlur={() => point(null)}
         onKeyDown={key}
       >
-        <div class="roofwidget-rows" style={{ height: `${count * ROW_PX}px` }}>
+        <div class="rw-rows" style={{ height: `${count * ROW_PX}px` }}>
           {rows.map((op) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the focus and takes the keys
             // biome-ignore lint/a11y/useFocusableInteractive: a row out of sight would take the focus with it
             <div
               key={op}
               id={rowId(op)}
-              class={op === shown ? "roofwidget-listed roofwidget-pointed" : "roofwidget-listed"}
+              class={op === shown ? "rw-listed rw-pointed" : "rw-listed"}
               role="option"
               aria-selected={op === active.value}
               aria-setsize={count}
@@ -88,12 +88,9 @@ export function Operations({ store }: { store: Store }) {
           ))}
         </div>
       </div>
-      <div
-        class="roofwidget-derivation"
-        aria-live={pointed.value === null && !store.view.isInDrag() ? "polite" : "off"}
-      >
+      <div class="rw-derivation" aria-live={pointed.value === null && !store.view.isInDrag() ? "polite" : "off"}>
         {shown === null ? (
-          <p class="roofwidget-muted">{words.pointAtOne}</p>
+          <p class="rw-muted">{words.pointAtOne}</p>
         ) : (
           <Derivation
             name={graph.ops[shown]?.name ?? ""}
@@ -109,11 +106,11 @@ export function Operations({ store }: { store: Store }) {
 function Row({ name, figures: [counts, intensity] }: { name: string; figures: readonly [string, string] }) {
   return (
     <>
-      <div class="roofwidget-op-name">
+      <div class="rw-op-name">
         <span title={name}>{name}</span>
-        <span class="roofwidget-value">{intensity}</span>
+        <span class="rw-value">{intensity}</span>
       </div>
-      <div class="roofwidget-muted">{counts}</div>
+      <div class="rw-muted">{counts}</div>
     </>
   );
 }
@@ -136,7 +133,7 @@ function Derivation({
       ))}
       {terms.length > 0 && (
         <>
-          <p class="roofwidget-muted">{words.terms(strings.work[operation])}</p>
+          <p class="rw-muted">{words.terms(strings.work[operation])}</p>
           {terms.map((line) => (
             <Count key={line.name} line={line} />
           ))}
@@ -148,10 +145,10 @@ function Derivation({
 
 function Count({ line: { name, formula, numbers, amount } }: { line: CountLine }) {
   return (
-    <div class="roofwidget-count">
+    <div class="rw-count">
       <p>
         <span>{name}</span>
-        <span class="roofwidget-value">{amount}</span>
+        <span class="rw-value">{amount}</span>
       </p>
       <p>{broken(formula)}</p>
       {numbers && <p>{broken(`= ${numbers}`)}</p>}

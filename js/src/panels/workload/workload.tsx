@@ -27,7 +27,7 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
   const marked = (text: string, dtype: string) =>
     chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
   return (
-    <section class="roofwidget-workload" aria-label={graph.name || words.title}>
+    <section class="rw-workload" aria-label={graph.name || words.title}>
       <h3>{graph.name || words.title}</h3>
       {phases.length > 1 && (
         <Select
@@ -59,7 +59,7 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
         options={[...graph.conventions.keys()]}
         choose={store.workload.setConvention}
       />
-      {sizes("@fma") !== PEAK_FMA && <p class="roofwidget-muted">{words.asPeaks}</p>}
+      {sizes("@fma") !== PEAK_FMA && <p class="rw-muted">{words.asPeaks}</p>}
       <h4>{words.counted(graph.ops.length)}</h4>
       <Operations store={store} />
     </section>
@@ -118,11 +118,11 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
   const entry = useTypedValue(parse, set, reset);
 
   return (
-    <div class="roofwidget-size" data-dim={name}>
-      <span class="roofwidget-rate-name">{name}</span>
-      <div class="roofwidget-track">
-        <div class="roofwidget-marks">
-          <i class="roofwidget-mark roofwidget-sheet" style={{ left: `${shareOf(dim, dim.default) * 100}%` }} />
+    <div class="rw-size" data-dim={name}>
+      <span class="rw-rate-name">{name}</span>
+      <div class="rw-track">
+        <div class="rw-marks">
+          <i class="rw-mark rw-sheet" style={{ left: `${shareOf(dim, dim.default) * 100}%` }} />
         </div>
         <Slider
           label={name}
@@ -162,7 +162,7 @@ function Size({ store, workload: shown, dim, value }: SizeProps) {
       />
       <Fault entry={entry} />
       {note.value && (
-        <p class="roofwidget-muted" role="status">
+        <p class="rw-muted" role="status">
           {note.value}
         </p>
       )}

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.measure import record
+from roofwidget.measure import recording
 from roofwidget.measure.counts import Counts, OpCount
 from roofwidget.measure.profile import Profile
-from roofwidget.measure.record import Recording, active_recording
+from roofwidget.measure.recording import Recording, active_recording
 
 CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "20 GB/s"})
 
@@ -188,7 +188,7 @@ def test_progress_is_told_also_while_nothing_finishes(
     model: rw.RooflineModel, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The recording's own thread sleeps.
-    monkeypatch.setattr(record, "_QUIET_SECONDS", 1e6)
+    monkeypatch.setattr(recording, "_QUIET_SECONDS", 1e6)
     told: list[int] = []
     run = Recording(model, "run", clock=clock)
     run.on_update = lambda: told.append(run.calls)
@@ -256,7 +256,7 @@ def test_profiles_of_functions_are_added_with_their_warnings(
         assert (function, args, kwargs) == (len, ("ab",), {"repeat": 3})
         return Profile("len", Counts((matmul(1e-3),), warnings=("a remark",)))
 
-    monkeypatch.setattr(record, "profile", fake)
+    monkeypatch.setattr(recording, "profile", fake)
     with rw.record(model) as run:
         assert run.profile(len, "ab", repeat=3).name == "len"
     assert model.kernels.names.tolist() == ["before", "matmul"]

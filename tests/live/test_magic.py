@@ -15,8 +15,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
 import roofwidget as rw
-from roofwidget.measure import magic
-from roofwidget.measure.record import Recording, active_recording
+from roofwidget.live import magic
+from roofwidget.measure.recording import Recording, active_recording
 
 CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "20 GB/s"})
 

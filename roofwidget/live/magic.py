@@ -22,9 +22,10 @@ from IPython.display import display
 from traitlets import TraitError
 
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.live.record import record
 from roofwidget.measure.hardware_peaks import remarks_on_roofs
 from roofwidget.measure.peaks import measure_peaks
-from roofwidget.measure.record import Recording, active_recording, record
+from roofwidget.measure.recording import Recording, active_recording
 from roofwidget.measure.tally import ROWS
 from roofwidget.measure.variables import plain_parts
 from roofwidget.model import RooflineModel
