@@ -409,34 +409,3 @@ def _symbols(graph: rw.Graph) -> dict[str, int]:
 def _has_place(flops: float, moved: float, time: float) -> bool:
     rate = float(_over(flops if flops > 0 else moved, time))
     return rate > 0 and math.isfinite(rate) and not math.isnan(flops + moved)
-<<<<<<< HEAD
-=======
-
-
-def _possible(utilization: float) -> str:
-    factor = float(_over(1, utilization))
-    return f"> {FAR}" if factor > FAR else format_factor(factor)
-
-
-def _up(value: float, digits: int) -> float:
-    """Return the smallest number of so many digits that is at least `value`."""
-    power = math.floor(math.log10(value)) - digits + 1
-    return float(f"{math.ceil(value / 10.0**power * (1 - 1e-12))}e{power}")
-
-
-def short_names(chips: Sequence[rw.Chip]) -> dict[str, str]:
-    """Return names without the vendor, and without brackets and a memory size at the end where they still differ."""
-    plain = [chip.name.removeprefix(f"{chip.vendor} ") if chip.vendor else chip.name for chip in chips]
-    bare = [re.sub(r"\s*\([^)]*\)$", "", name) or name for name in plain]
-    for at, (chip, name) in enumerate(zip(chips, bare, strict=True)):
-        start, _, size = name.rpartition(" ")
-        if re.fullmatch(r"\d+GB", size) and not chip.id.endswith(size.lower()):
-            bare[at] = start
-    return {
-        chip.id: short if bare.count(short) == 1 else whole
-        for chip, short, whole in zip(chips, bare, plain, strict=True)
-    }
-
-
-_CLASSES: Final = ("matmul", "tensor", "vector", "transcendental")
->>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce

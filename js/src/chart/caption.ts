@@ -12,10 +12,7 @@ import { colourTitle } from "../text/columns.ts";
 import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
 import { withWhatIf } from "../text/moves.ts";
-<<<<<<< HEAD
-=======
 import { shortNames } from "../text/names.ts";
->>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 import { reasonOf } from "../text/reasons.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";

@@ -57,13 +57,8 @@ const NARROW_MARGINS = { left: 0, top: 8, right: 1, bottom: 34 };
 /** The width of the strip, and of its tick texts at least; in a narrow chart, the strip and what separates it, px. */
 const STRIP = { width: 22, ticks: 56 };
 const NARROW_STRIP = { width: 20, gap: 6 };
-<<<<<<< HEAD
-/** A point above the plot is drawn so far below the upper edge, px. */
-const OFF_SCALE_PX = 14;
-=======
 /** A point beyond the axes is drawn so far from the edge of the plot, px. */
 export const OFF_SCALE_PX = 14;
->>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 /** A point above this multiple of its roof has a wrong rate, and does not widen the axes. */
 const MAX_ROOF_MULTIPLE = 10;
 

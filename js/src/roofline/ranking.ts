@@ -4,7 +4,7 @@ import type { Kernels } from "../wire/columns.ts";
 import { headroomOf, isUnlinked, probeOf } from "./bound.ts";
 import { type Roof, roofElsewhere } from "./roofline.ts";
 
-interface Ranking {
+export interface Ranking {
   /** The rows with the largest savings, largest first. */
   readonly rows: readonly number[];
   /** Seconds that each row would save. */

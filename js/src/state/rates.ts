@@ -26,7 +26,7 @@ interface ChangedRate {
 }
 
 /** The rates that a learner may set. */
-interface RateLimits {
+export interface RateLimits {
   readonly low: number;
   readonly high: number;
   /** The only rates, in ascending order. Empty if each rate from `low` to `high` is allowed. */

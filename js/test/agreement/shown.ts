@@ -13,14 +13,8 @@ import { boundTimes, project } from "../../src/roofline/projection.ts";
 import { bytesElsewhere, isRoof, ridgePoint, roofElsewhere, roofOf } from "../../src/roofline/roofline.ts";
 import type { Model } from "../../src/state/model.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
-<<<<<<< HEAD
 import { sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
 import { formatPercent } from "../../src/text/numbers.ts";
-=======
-import { gapText, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
-import { noteOf } from "../../src/text/moves.ts";
-import { formatFactor, formatIntensity, formatPercent, formatQuantity } from "../../src/text/numbers.ts";
->>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 import { encodeSnapshots } from "../../src/wire/encode.ts";
 import { filterWords } from "../../src/words/words.ts";
 

@@ -18,11 +18,7 @@ import type { Counting } from "../ticks.ts";
 type AxesProps = Pick<Scene, "scales" | "units" | "theme">;
 
 /** The font size of tick texts, px. */
-<<<<<<< HEAD
-const TICK_FONT_PX = 11.5;
-=======
 export const TICK_FONT_PX = sizes.ticks;
->>>>>>> fda32945f5533188b1bb194c26d63c0842be74ce
 /** The distance of the tick texts and of the title below an axis, to their baselines, px. */
 const [TICK_DROP_PX, TITLE_DROP_PX] = [15, 31];
 /** The distance of the rates from the plot, px: beside it, or above their grid line in a narrow chart. */
