@@ -189,7 +189,7 @@ def test_the_links_after_the_kernels_above_the_roof_stand_apart(look: Look) -> N
     links = opened.drawn.root.locator(".rw-above .rw-link")
     expect(links).to_have_text(["Show all levels", "Show it"])
     all_levels, them = (box(link) for link in links.all())
-    assert them["y"] > all_levels["y"] or them["x"] - all_levels["right"] == pytest.approx(6, abs=0.5)
+    assert them["y"] > all_levels["y"] or them["x"] - all_levels["right"] == pytest.approx(8, abs=0.5)
 
 
 def test_the_headline_and_the_source_line_say_what_the_profile_is(look: Look) -> None:
