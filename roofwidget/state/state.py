@@ -43,6 +43,7 @@ _ORDER: Final = tuple(FIELDS.items())
 _PLACES: Final = {name: place for place, name in enumerate(FIELDS)}
 _FOLLOWING: Final = [place for place, (_, field) in enumerate(_ORDER) if field.follow is not None]
 _TRIGGERS: Final = {name: (field.of or name, *field.also) for name, field in FIELDS.items()}
+_VIEWS: Final = tuple(name for name, field in FIELDS.items() if field.of)
 _NAMED: Final = {name: field.named for name, field in FIELDS.items() if field.named is not None}
 _STORED: Final = tuple(name for name, field in FIELDS.items() if not field.of)
 
@@ -224,9 +225,9 @@ def differing(one: State, other: State) -> list[str]:
     if one is other:
         return []
     a, b = vars(one), vars(other)
-    return [
-        name for name, field in FIELDS.items() if (_differs(one, other, name) if field.of else a[name] is not b[name])
-    ]
+    found = [name for name, value in a.items() if value is not b[name]]
+    found += [name for name in _VIEWS if _differs(one, other, name)]
+    return sorted(found, key=_PLACES.__getitem__)
 
 
 def _differs(one: State, other: State, name: str) -> bool:
