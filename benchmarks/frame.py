@@ -30,10 +30,9 @@ def built(checkout: Path, folder: Path) -> Contestant:
     """Build the front end of a checkout with names into a folder, and return the widget with that front end."""
     run = ["node", "build.mjs", "--readable", str(folder)]
     subprocess.run(run, cwd=checkout / "js", check=True, capture_output=True)  # noqa: S603
-    use = (
-        f"\nimport pathlib\nfrom roofwidget.support import languages\nlanguages.STATIC = pathlib.Path({str(folder)!r})"
-    )
-    return replace(OURS, prepare=OURS.prepare + use)
+    # Before anything of roofwidget is used: the first widget reads the front end, and so does its module in a kernel.
+    use = f"import pathlib\nfrom roofwidget.support import languages\nlanguages.STATIC = pathlib.Path({str(folder)!r})\n"
+    return replace(OURS, prepare=use + OURS.prepare)
 
 
 def main() -> None:
