@@ -109,7 +109,6 @@ def test_kernel_killed_while_a_file_is_sent(faults: Faults) -> None:
             files={"name": "run.csv", "mimeType": "text/csv", "buffer": b"name,flops,bytes\nmatmul,1e12,1e9\n"}
         )
         panel = page.drawn.root.locator(".rw-opening")
-        panel.get_by_role("button", name="Show alone").click()
         expect(panel).to_contain_text(WAITING)
         faults.says(WAITING)
         os.kill(page.kernel.process, signal.SIGKILL)
