@@ -31,7 +31,8 @@ def built(checkout: Path, folder: Path) -> Contestant:
     run = ["node", "build.mjs", "--readable", str(folder)]
     subprocess.run(run, cwd=checkout / "js", check=True, capture_output=True)  # noqa: S603
     # Before anything of roofwidget is used: the first widget reads the front end, and so does its module in a kernel.
-    use = f"import pathlib\nfrom roofwidget.support import languages\nlanguages.STATIC = pathlib.Path({str(folder)!r})\n"
+    static = f"languages.STATIC = pathlib.Path({str(folder)!r})"
+    use = f"import pathlib\nfrom roofwidget.support import languages\n{static}\n"
     return replace(OURS, prepare=use + OURS.prepare)
 
 
