@@ -29,7 +29,7 @@ import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
 import type { Model } from "./state/model.ts";
 import { createStore, pacedStore, type Store } from "./state/store.ts";
-import { isEqual } from "./state/sync.ts";
+import { isEqual } from "./ui/equal.ts";
 import { isFullscreen } from "./ui/full_screen.ts";
 import { lookUp, TEXT_INPUTS, undoByKey, used, WIDGET_KEYS } from "./ui/keys.ts";
 import { useUid } from "./ui/uid.ts";

@@ -6,7 +6,7 @@ import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofli
 import { applied, type Changes } from "../src/state/changes.ts";
 import { STAMP } from "../src/state/messages.ts";
 import type { Model } from "../src/state/model.ts";
-import { TRAIT_NAMES, wireName } from "../src/state/sync.ts";
+import { TRAIT_NAMES, wireName } from "../src/state/traits.ts";
 import type { Kernels } from "../src/wire/columns.ts";
 import { decodeKernels } from "../src/wire/decode.ts";
 import { TRAITS } from "../src/wire/traits.ts";

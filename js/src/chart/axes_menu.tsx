@@ -2,7 +2,7 @@
 // balance, powers of ten or powers of two.
 
 import type { Store } from "../state/store.ts";
-import type { Axes } from "../state/sync.ts";
+import type { Axes } from "../state/traits.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { type Option, Select } from "../ui/select.tsx";
 import { axisWords as words } from "../words/words.ts";

@@ -1,7 +1,7 @@
 // The units of the axes and of the numbers along the roofs: per second or per cycle, in bytes or machine words.
 
 import type { Operation } from "../roofline/operations.ts";
-import type { Axes } from "../state/sync.ts";
+import type { Axes } from "../state/traits.ts";
 import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
 import type { Terms } from "../wire/types.ts";
 import { axisWords as words } from "../words/words.ts";

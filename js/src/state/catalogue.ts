@@ -6,7 +6,7 @@ import { inflatedText } from "../wire/packed.ts";
 import type { Chip } from "../wire/types.ts";
 import type { Model } from "./model.ts";
 import type { Requests } from "./requests.ts";
-import type { Signals } from "./sync.ts";
+import type { Signals } from "./traits.ts";
 
 /** "none": the catalogue was not asked for. "waiting": Python has not answered yet. */
 export type Catalogue = "none" | "waiting" | readonly Chip[];

@@ -2,6 +2,8 @@
 // key. For example, the changes {"a": 3, "b": null} turn {"a": 1, "b": 2} into {"a": 3}. A mapping never contains an
 // empty mapping. Python has the function `applied` too, in roofwidget/state/messages.py.
 
+import { isEqual } from "../ui/equal.ts";
+
 export type Changes = Readonly<Record<string, unknown>>;
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -67,5 +69,6 @@ const without = (changes: Changes, others: Changes): Changes =>
     return other === undefined ? change : undefined;
   });
 
-/** Compares mappings. Ignores the order of the keys. */
-export const isSameMapping = (one: Mapping, other: Mapping) => isEmpty(difference(one, other));
+/** Returns those of the values that differ from the values of the same names in `before`. */
+export const changed = <T extends object>(values: T, before: { readonly [N in keyof T]?: unknown }): Partial<T> =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isEqual(value, before[name as keyof T]))) as T;

@@ -1,7 +1,7 @@
 // Releases the memory of a closed model.
 
 import { type HostModel, layoutOf, type Model } from "./model.ts";
-import { TRAIT_NAMES, wireName } from "./sync.ts";
+import { TRAIT_NAMES, wireName } from "./traits.ts";
 
 /**
  * Removes the values of the model, such as kernels, when it is closed. JupyterLab keeps the comms of closed models until

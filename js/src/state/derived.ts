@@ -13,14 +13,13 @@ import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { type Fusion, factsOf } from "../roofline/verdict.ts";
 import { exposedText } from "../text/describe.ts";
 import { verdictOf } from "../text/verdict.ts";
-import { memoize } from "../ui/memoize.ts";
 import { throttled } from "../ui/throttled.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Chip, WhatIf } from "../wire/types.ts";
 import { deriveRows } from "./filters.ts";
-import type { Workload } from "./graph.ts";
 import type { Hidden } from "./lesson.ts";
-import type { Signals } from "./sync.ts";
+import type { Signals } from "./traits.ts";
+import type { Workload } from "./workload.ts";
 
 interface Sources {
   readonly signals: Signals;
@@ -54,21 +53,25 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     exposedComm: state.exposedComm.value,
     launchOverhead: state.launchOverhead.value,
   }));
+  const precisionOf = ({ peaks }: Chip) =>
+    common.value !== undefined && peaks.has(common.value) ? common.value : precision.value;
+  const withChanges = (chip: Chip, changes: WhatIf) =>
+    roofOf(chip, precisionOf(chip), memory.value, changes, conditions.value);
   // While a rate of one chip is dragged, the other chips keep the same roof objects. Therefore values memoized for
   // these roof objects stay valid.
-  const known = memoize<Roof | Missing>();
-  const every = (changes: WhatIf) => {
-    const precisionOf = ({ peaks }: Chip) =>
-      common.value !== undefined && peaks.has(common.value) ? common.value : precision.value;
-    return chips.value.map((chip) => {
-      const parts = [precisionOf(chip), memory.value, changes[chip.id], conditions.value] as const;
-      return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
-    });
-  };
-  const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
-  const lacking = computed<ReadonlyMap<string, Missing>>(
-    () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
+  const ofChips = computed(() =>
+    chips.value.map((chip) => {
+      const own = computed(() => whatIf.value[chip.id]);
+      return [chip.id, computed(() => withChanges(chip, own.value ? { [chip.id]: own.value } : {}))] as const;
+    }),
   );
+  const roofs = computed<ReadonlyMap<string, Roof | Missing>>(
+    () => new Map(ofChips.value.map(([id, roof]) => [id, roof.value])),
+  );
+  const lacking = computed<ReadonlyMap<string, Missing>>(() => {
+    const plain = chips.value.map((chip) => [chip.id, withChanges(chip, {})] as const);
+    return new Map(plain.flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]])));
+  });
   const shownRoofs = computed(() =>
     state.shown.value.flatMap((id) => {
       const roof = roofs.value.get(id);

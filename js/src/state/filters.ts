@@ -1,4 +1,4 @@
-// The filters of a profile: the actions that change them, and the rows that pass.
+// The rows of a profile that pass the filters.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { perByte, probeOf } from "../roofline/bound.ts";
@@ -14,22 +14,7 @@ import { kernelCount } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
 import type { Hidden } from "./lesson.ts";
-import type { Signals, Sync } from "./sync.ts";
-
-export const filterActions = ({ setter }: Sync) => ({
-  setSearch: setter("search"),
-  setCategories: setter("categories"),
-  setBounds: setter("bounds"),
-  setPrecisions: setter("precisions"),
-  setTimeShare: setter("timeShare"),
-  setTop: setter("top"),
-  setInfeed: setter("infeed"),
-  setScope: setter("scope"),
-  setSortBy: setter("sortBy"),
-  setColumns: setter("columns"),
-  setColourBy: setter("colourBy"),
-  setAtRoof: setter("atRoof"),
-});
+import type { Signals } from "./traits.ts";
 
 /**
  * Derives the rows that pass the filters, and figures about the rows that pass. Each value is computed when it is first

@@ -1,24 +1,27 @@
-// The steps of a story: the current step, its question, the answers, and the kernels that are hidden until the answer.
+// The slice of the lesson: the current step of a story, its question, the answers, and the kernels that are hidden until
+// the answer.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { groupBytes } from "../fusion/partition.ts";
 import { mergeVerdict, numberVerdict, type Verdict } from "../roofline/answers.ts";
 import type { Roof } from "../roofline/roofline.ts";
+import { steady } from "../ui/equal.ts";
 import { lookUp } from "../ui/keys.ts";
 import type { Attempt, Question } from "../wire/types.ts";
-import type { Workload } from "./graph.ts";
-import type { Sync } from "./sync.ts";
+import type { Edits } from "./edits.ts";
+import type { Entry } from "./history.ts";
+import type { Workload } from "./workload.ts";
 
 const NOTHING: ReadonlySet<string> = new Set();
+
+type Lesson = ReturnType<typeof createLesson>;
 
 /** Which kernels are hidden: their names, or all. */
 export type Hidden = ReadonlySet<string> | "all";
 
 /** The state of a story that needs neither roofs nor points. */
-export function createLesson(
-  { signals: { story, step, answers } }: Pick<Sync, "signals">,
-  workload: ReadonlySignal<Workload | undefined>,
-) {
+export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | undefined>) {
+  const { story, step, answers } = edits.signals;
   const prediction = signal<number | undefined>(undefined);
   /** The keys of the questions for which the learner has chosen "Show the answer". */
   const revealed = signal<ReadonlySet<string>>(NOTHING);
@@ -33,19 +36,10 @@ export function createLesson(
     const needs = asked.kind === "merge" ? workload.value : undefined;
     return attempts.value.some((given) => verdictOf(asked, given, needs)?.isRight);
   });
-  let last: Hidden = NOTHING;
+  const hides = steady(() => (isRevealed.value ? false : (current.value?.hides ?? false)));
   const hidden = computed((): Hidden => {
-    const hides = current.value?.hides ?? false;
-    const now = !hides || isRevealed.value ? NOTHING : hides === true ? "all" : new Set(hides);
-    // The same object while the same kernels are hidden, so that values memoized for it stay valid.
-    if (
-      now === "all" ||
-      last === "all" ||
-      now.size !== last.size ||
-      [...now].some((name) => !(last as Set<string>).has(name))
-    )
-      last = now;
-    return last;
+    if (typeof hides.value === "boolean") return hides.value ? "all" : NOTHING;
+    return new Set(hides.value);
   });
   return {
     prediction,
@@ -57,8 +51,14 @@ export function createLesson(
     reveal() {
       if (question.value) revealed.value = new Set([...revealed.value, question.value.key]);
     },
-    /** Returns the values on the wire of all traits that a step sets. */
-    valuesAt: (at: number) => ({ ...story.value?.base, ...story.value?.steps[at]?.changes }),
+    giveAnswer(given: Attempt) {
+      const asked = question.value;
+      if (asked) edits.set({ answers: { ...answers.value, [asked.key]: [...attempts.value, given] } });
+    },
+    forgetAnswers: () => edits.set({ answers: {} }),
+    judge: (given: Attempt) => question.value && verdictOf(question.value, given, workload.value),
+    /** Returns the values of all traits that a step sets. */
+    valuesAt: (at: number) => edits.decoded({ ...story.value?.base, ...story.value?.steps[at]?.changes }),
     steps: computed(() => story.value?.steps.length ?? 0),
   };
 }
@@ -84,15 +84,46 @@ function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt): 
   return mergeVerdict(moved(answer), moved(given));
 }
 
-/** Returns what the chart itself answers now: the rate of the focus roof, or the groups of the partition. */
-export function answerOnChart(
-  { kind, on }: Question,
-  roof: ReadonlySignal<Roof | undefined>,
-  workload: ReadonlySignal<Workload | undefined>,
-): Attempt | undefined {
-  if (kind === "merge") {
-    const now = workload.value;
-    return now?.partition.groups.map((group) => group.map((op) => now.graph.ops[op]?.name ?? ""));
-  }
-  return on === "bandwidth" ? roof.value?.bandwidth : on === "peak_flops" ? roof.value?.peak : undefined;
+/** What a lesson needs of the other slices. */
+interface Others {
+  readonly graph: ReadonlySignal<Workload | undefined>;
+  readonly focusRoof: ReadonlySignal<Roof | undefined>;
+  /** Shows a graph with these traits. */
+  restore(entry: Entry): void;
+  /** Clears what belongs to single rows. */
+  clear(): void;
+  hover(row: null): void;
+}
+
+/** The actions of a lesson that need the other slices. */
+export function lessonActions(
+  edits: Edits,
+  { prediction, question, valuesAt }: Lesson,
+  { graph, focusRoof, restore, clear, hover }: Others,
+) {
+  return {
+    showStep(step: number) {
+      const { phase, partition, dims, convention, dtype, ...others } = valuesAt(step);
+      const isGraphSet = partition && graph.value;
+      hover(null);
+      prediction.value = undefined;
+      edits.edit(() => {
+        if (isGraphSet) {
+          clear();
+          restore({ phase, partition, dims, convention, dtype } as Entry);
+        }
+        edits.putNew({ ...others, step });
+      });
+    },
+    /** Returns the rate of the focus roof, or the groups of the partition. */
+    answerNow(): Attempt | undefined {
+      const asked = question.value;
+      if (asked?.kind === "merge") {
+        const now = graph.value;
+        return now?.partition.groups.map((group) => group.map((op) => now.graph.ops[op]?.name ?? ""));
+      }
+      if (asked?.on === "bandwidth") return focusRoof.value?.bandwidth;
+      return asked?.on === "peak_flops" ? focusRoof.value?.peak : undefined;
+    },
+  };
 }

@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import { strings } from "../words/words.ts";
-import type { Gesture } from "./sync.ts";
+import type { Gesture } from "./edits.ts";
 
 /** What can be locked. "phase" also locks the counting convention and the dtype. "view" also locks zoom and axes. */
 export type Lock =

@@ -1,13 +1,14 @@
-// The what-if rates of the focus chip, and the drags that change these rates.
+// The slice of the chips and their rates: which chips are shown, which has the focus, and what-ifs of its rates.
 
 import { computed } from "@preact/signals";
 import { measuredRates, type Peaks, peaksInUse } from "../roofline/measured_rates.ts";
-import { isRoof } from "../roofline/roofline.ts";
+import { ALL_LEVELS, isRoof } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
+import { isEqual } from "../ui/equal.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 import type { Derived } from "./derived.ts";
+import type { ChangeOptions, Edits, Gesture, Receivers, Restorable } from "./edits.ts";
 import type { Locks } from "./locks.ts";
-import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
 /** Identifies a rate of the focus chip. */
 export interface RateKey {
@@ -36,11 +37,12 @@ export interface RateLimits {
 const UNLIMITED: RateLimits = { low: MIN_RATE, high: MAX_RATE, stops: [] };
 
 export function createRates(
-  sync: Sync,
-  { focusRoof, roofs }: Pick<Derived, "focusRoof" | "roofs">,
-  { isLocked }: Pick<Locks, "isLocked">,
+  edits: Edits,
+  { focusRoof, roofs, shownRoofs }: Pick<Derived, "focusRoof" | "roofs" | "shownRoofs">,
+  { isLocked, guard }: Pick<Locks, "isLocked" | "guard">,
 ) {
-  const { whatIf, chips, shown, ranges, snap } = sync.signals;
+  const { signals, edit, put } = edits;
+  const { whatIf, chips, addedChips, shown, focusChip, ranges, snap } = signals;
   const shownChips = computed(() => chips.value.filter(({ id }) => shown.value.includes(id)));
   /** The current rates of the active drag. */
   let dragged: readonly ChangedRate[] = [];
@@ -88,22 +90,102 @@ export function createRates(
     if (rates.length === 0) return;
     dragged = rates;
     const series = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();
-    sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream, series });
+    edits.set({ whatIf: withRates(whatIf.value, rates) }, { stream, series });
   }
-  return {
-    /** Undo must not restore the what-if of a chip that the model no longer has. */
-    restorable: amongChips,
-    /**
-     * Handles changed chips. Drops the what-ifs of chips that the model no longer has, and ends a drag of the rates of
-     * these chips.
-     */
-    forgetChips() {
-      sync.reviseHistory("whatIf", amongChips);
-      const isGone = !chips.value.some(({ id }) => id === dragged[0]?.chip);
-      if (sync.isDragged("whatIf") && isGone) sync.replace({ whatIf: sync.received("whatIf") });
+  /**
+   * If no chip has a choice, such as a precision, Python refuses the choice. Therefore undo does not restore the choice,
+   * nor the what-if of a chip that the model no longer has.
+   */
+  const some = (has: (chip: Chip) => boolean) => chips.value.some(has);
+  const sameWord = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+  const restorable: Restorable = {
+    whatIf: amongChips,
+    shown(ids) {
+      const left = ids.filter((id) => some((chip) => chip.id === id));
+      return left.length > 0 || ids.length === 0 ? left : undefined;
     },
-    peaksInUse: computed(() => peaksInUse(shownChips.value, whatIf.value)),
-    actions: {
+    focusChip: (id) => (some((chip) => chip.id === id) ? id : undefined),
+    precision: (name) => (name === "auto" || some(({ peaks }) => peaks.has(name)) ? name : undefined),
+    memory: (name) =>
+      name === "main" || name === ALL_LEVELS || some(({ memories }) => memories.has(name)) ? name : undefined,
+    ceilings: (names) =>
+      names?.filter((name) =>
+        some(({ ceilings, peaks }) => peaks.has(name) || ceilings.some(({ key }) => sameWord(key, name))),
+      ) ?? null,
+  };
+  /** Drops what needs chips that the model no longer has, and ends a drag of their rates. */
+  function forgetChips() {
+    for (const [name, usable] of Object.entries(restorable))
+      edits.reviseHistory(name as "shown", usable as (entry: readonly string[]) => readonly string[] | undefined);
+    const isGone = !some(({ id }) => id === dragged[0]?.chip);
+    if (edits.isDragged("whatIf") && isGone) edits.replace({ whatIf: edits.received("whatIf") });
+  }
+
+  const show = (ids: readonly string[]) =>
+    put({ shown: chips.value.map((chip) => chip.id).filter((id) => ids.includes(id)) });
+  function giveFocus(id: string) {
+    if (!shown.value.includes(id)) show([...shown.value, id]);
+    put({ focusChip: id });
+  }
+  function toggle(id: string) {
+    const on = !shown.value.includes(id);
+    show(on ? [...shown.value, id] : shown.value.filter((other) => other !== id));
+    const next = shown.value[0];
+    if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
+  }
+  function addChips(ids: readonly string[], { focus: isFocus = false } = {}) {
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    edit(() => {
+      const added = ids.filter((id) => !some((chip) => chip.id === id));
+      if (added.length > 0) put({ addedChips: [...addedChips.value, ...added] });
+      show([...shown.value, ...ids]);
+      if (isFocus || !focusRoof.value || !shown.value.includes(focusChip.value)) giveFocus(last);
+    });
+  }
+  /**
+   * Chooses a precision or a memory. If the focus chip lacks the choice, a shown chip that has the choice becomes the
+   * focus chip, unless the chips are locked.
+   */
+  const choose = (choice: { readonly precision: string } | { readonly memory: string }) =>
+    edit(() => {
+      put(choice);
+      const able = shownRoofs.value[0];
+      if (!focusRoof.value && able && !isLocked("chips")) giveFocus(able.chip.id);
+    });
+  return {
+    restorable,
+    receivers: {
+      chips(_, accept) {
+        accept();
+        forgetChips();
+      },
+    } satisfies Receivers,
+    slice: {
+      peaksInUse: computed(() => peaksInUse(shownChips.value, whatIf.value)),
+      ...guard("chips", {
+        addChip: (id: string, how?: { readonly focus?: boolean }) => addChips([id], how),
+        addChips,
+        removeChip: (id: string) =>
+          edit(() => {
+            if (shown.value.includes(id)) toggle(id);
+            put({ addedChips: addedChips.value.filter((other) => other !== id) });
+          }),
+        focus: (id: string) => edit(() => giveFocus(id)),
+        toggle: (id: string) => edit(() => toggle(id)),
+      }),
+      ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
+      ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
+      setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
+        edits.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
+      dragExposedRoofs: () => edits.dragOf("exposedRoofs"),
+      toggleCeiling(key: string) {
+        const before = signals.ceilings.value ?? focusRoof.value?.chip.ceilings.map((ceiling) => ceiling.key) ?? [];
+        const others = before.filter((other) => !sameWord(other, key));
+        edits.set({ ceilings: others.length < before.length ? others : [...before, key] });
+      },
+      setCeilings: edits.setter("ceilings"),
+      setAllLevels: edits.setter("allLevels"),
       usePeaks(peaks: Peaks) {
         if (isLocked("peak_flops") || isLocked("bandwidth")) return;
         const rates = chips.value.flatMap((chip) =>
@@ -113,7 +195,7 @@ export function createRates(
             rate: allowedRateOf(chip, one, peaks === "printed" ? one.sheet : one.rate),
           })),
         );
-        sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });
+        edits.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });
       },
       rateNow: (key: RateKey) => rateOf(key)?.rate,
       rateLimits,
@@ -123,7 +205,7 @@ export function createRates(
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
         const start = keys.flatMap((key) => (isLocked(key.quantity) ? [] : (rateOf(key) ?? [])));
         dragged = start;
-        return sync.startGesture({
+        return edits.startGesture({
           traits: start.length > 0 ? ["whatIf"] : [],
           move: (rates) => setRates(keys.map((key, at) => ({ ...key, rate: rates[at] as number }))),
           merge: (fromPython) => withRates(fromPython, dragged),

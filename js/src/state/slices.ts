@@ -22,17 +22,18 @@ import type { DictColumn, Kernels } from "../wire/columns.ts";
 import type { Attempt, Move, Quantity, Question, StoryStep, Work, Zoom } from "../wire/types.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Connection } from "./connection.ts";
+import type { ChangeOptions, Gesture } from "./edits.ts";
 import type { Category } from "./filters.ts";
-import type { Workload } from "./graph.ts";
 import type { Hidden } from "./lesson.ts";
 import type { Lock } from "./locks.ts";
 import type { MergePreview } from "./merge_preview.ts";
 import type { Given, Opening } from "./opening.ts";
 import type { RateKey, RateLimits } from "./rates.ts";
 import type { FigureStyle } from "./saving.ts";
-import type { Axes, ChangeOptions, Gesture, Signals, TraitValues, View } from "./sync.ts";
 import type { Trails } from "./trails.ts";
+import type { Axes, Signals, TraitValues, View } from "./traits.ts";
 import type { Gaps } from "./view.ts";
+import type { Workload } from "./workload.ts";
 
 /** An action that sets one trait. */
 type Setter<N extends keyof TraitValues> = (value: TraitValues[N], how?: ChangeOptions) => void;

@@ -9,7 +9,7 @@ import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Snapshot } from "../wire/types.ts";
 import { snapshotWords as words } from "../words/words.ts";
 import type { derive } from "./derived.ts";
-import type { Sync } from "./sync.ts";
+import type { Edits } from "./edits.ts";
 
 /** The kernels on the chart. */
 interface DrawnKernels {
@@ -43,7 +43,7 @@ const MIN_RELATIVE_CHANGE = 0.03;
  */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
-export function createSnapshots({ signals: { snapshots }, set }: Sync, now: ReturnType<typeof derive>) {
+export function createSnapshots({ signals: { snapshots }, set }: Edits, now: ReturnType<typeof derive>) {
   const change = (next: readonly Snapshot[]) => set({ snapshots: next });
   const edit = (place: number, part: Partial<Snapshot>) =>
     change(snapshots.value.map((one, at) => (at === place ? { ...one, ...part } : one)));

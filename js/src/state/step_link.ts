@@ -2,7 +2,7 @@
 
 import { effect, type ReadonlySignal } from "@preact/signals";
 import type { Model } from "./model.ts";
-import type { TraitValues } from "./sync.ts";
+import type { TraitValues } from "./traits.ts";
 
 /** The part of a page's address that names a step. */
 export interface StepLink {

@@ -6,8 +6,8 @@ import { kernelsOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { groupBytes } from "../fusion/partition.ts";
 import type { Kernels } from "../wire/columns.ts";
-import type { Workload } from "./graph.ts";
-import type { KernelGroups } from "./sync.ts";
+import type { KernelGroups } from "./traits.ts";
+import type { Workload } from "./workload.ts";
 
 /**
  * A merged group and the groups that were merged into it. `row` is the index of the merged group in the partition after

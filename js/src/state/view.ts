@@ -1,8 +1,12 @@
-// The view of the chart: the plane, the zoom, the units, and the size.
+// The slice of the view: the plane, the zoom and the units of the chart, the filters, the table, and the open tab.
 
 import { type Signal, signal } from "@preact/signals";
+import { UNFILTERED } from "../roofline/filters.ts";
+import { isEqual } from "../ui/equal.ts";
 import type { Zoom } from "../wire/types.ts";
-import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View } from "./sync.ts";
+import type { ChangeOptions, Edits, Receivers } from "./edits.ts";
+import type { Locks } from "./locks.ts";
+import type { Axes, View } from "./traits.ts";
 
 /**
  * If Python sends two messages with less than this time between them, ms, the messages make one undo entry. For
@@ -17,8 +21,15 @@ const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "c
 export type Gaps = "first" | "all" | "none";
 const NEXT_GAPS: Record<Gaps, Gaps> = { first: "all", all: "none", none: "first" };
 
-export function createViewing(sync: Sync) {
-  const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = sync.signals;
+/** `leave`: hovers nothing; called when the chart shows another plane. `setOnly` ends the choice of single kernels. */
+export function createView(
+  edits: Edits,
+  { guard }: Pick<Locks, "guard">,
+  leave: () => void,
+  setOnly: (rows: null) => void,
+) {
+  const { signals, set, setter } = edits;
+  const { view, zoom, rateUnit, word, xAxis, tickBase, timeScale, frame } = signals;
   const tab = signal<string | null>(null);
   const patterns = signal(false);
   const gaps = signal<Gaps>("first");
@@ -40,47 +51,78 @@ export function createViewing(sync: Sync) {
    * does not apply to the new plane or scale.
    */
   function dropZoom() {
-    if (!sync.isDragged("zoom")) return;
-    sync.replace({ zoom: null });
+    if (!edits.isDragged("zoom")) return;
+    edits.replace({ zoom: null });
     // The page sends the removed zoom to Python too, because Python may receive earlier zooms of this drag after the
     // new plane.
-    sync.set({ zoom: null });
+    edits.set({ zoom: null });
   }
   return {
     receivers: {
       // Python may change several of these traits together, such as the shown chips and the focus chip. These changes
       // make one undo entry.
-      ...Object.fromEntries(CHOICES.map((name) => [name, receiver(sync.signals[name])])),
+      ...Object.fromEntries(CHOICES.map((name) => [name, receiver(edits.signals[name])])),
       zoom: receiver(zoom),
       view: receiver(view, dropZoom),
       timeScale: receiver(timeScale, dropZoom),
       frame: receiver(frame),
     } satisfies Receivers,
-    state: { axes, tab, patterns, gaps, isTableOpen },
-    actions: {
-      setView: (next: View) => sync.set({ view: next, zoom: null }),
-      setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
-        sync.set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
-      dragZoom: () => sync.dragOf("zoom", true),
-      setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
-        sync.set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
+    slice: {
+      plane: view,
+      axes,
+      tab,
+      patterns,
+      gaps,
+      isTableOpen,
+      ...guard("view", {
+        setPlane(next: View) {
+          leave();
+          set({ view: next, zoom: null });
+        },
+        setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
+          set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
+        dragZoom: () => edits.dragOf("zoom", true),
+        setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
+          set({ [name]: value, ...(name === "timeScale" || name === "frame" ? { zoom: null } : {}) }),
+        setPatterns(next: boolean) {
+          patterns.value = next;
+        },
+        setGaps(next: Gaps) {
+          gaps.value = next;
+        },
+        cycleGaps() {
+          gaps.value = NEXT_GAPS[gaps.value];
+        },
+      }),
+      ...guard("filters", {
+        setSearch: setter("search"),
+        setCategories: setter("categories"),
+        setBounds: setter("bounds"),
+        setPrecisions: setter("precisions"),
+        setTimeShare: setter("timeShare"),
+        dragTimeShare: () => edits.dragOf("timeShare"),
+        setTop: setter("top"),
+        setInfeed: setter("infeed"),
+        setScope: setter("scope"),
+        setSortBy: setter("sortBy"),
+        clearFilters() {
+          setOnly(null);
+          set(UNFILTERED);
+        },
+      }),
+      setColumns: setter("columns"),
+      setColourBy: setter("colourBy"),
+      setRulers: setter("rulers"),
+      setPresentation: setter("presentation"),
       openTab(name: string) {
         tab.value = name;
       },
       openTable(isOpen: boolean) {
         isTableOpen.value = isOpen;
       },
-      setRulers: sync.setter("rulers"),
-      setPatterns(next: boolean) {
-        patterns.value = next;
-      },
-      setGaps(next: Gaps) {
-        gaps.value = next;
-      },
-      cycleGaps() {
-        gaps.value = NEXT_GAPS[gaps.value];
-      },
-      setPresentation: sync.setter("presentation"),
+      dragging: edits.dragging,
+      isInDrag: edits.isInDrag,
+      isHeld: edits.isHeld,
     },
   };
 }

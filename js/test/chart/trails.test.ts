@@ -7,8 +7,8 @@ import type { Scales } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import type { Points } from "../../src/roofline/points.ts";
-import type { Workload } from "../../src/state/graph.ts";
 import { followMerges, mergesBetween, type Trails } from "../../src/state/trails.ts";
+import type { Workload } from "../../src/state/workload.ts";
 import { decodeGraph, type Groups, at as parted } from "../graphs.ts";
 
 const tensor = (name: string) => ({ name, shape: ["n"], dtype: "bf16", bytes: ["*", 2, "n"] });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { brokenAt, nearestSize } from "../../src/fusion/conditions.ts";
 import { type Dim, type Environment, environment, type Graph } from "../../src/fusion/graph.ts";
-import { keptSizes } from "../../src/state/graph.ts";
+import { keptSizes } from "../../src/state/workload.ts";
 import { sizeReasonOf } from "../../src/text/reasons.ts";
 import { chain } from "../chains.ts";
 import { decodeGraph } from "../graphs.ts";

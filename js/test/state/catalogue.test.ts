@@ -57,6 +57,15 @@ describe("a chip of the catalogue", () => {
       ["own", "far"],
     ]);
   });
+  it("that is removed comes back by one undo, which leaves no step that does nothing", async () => {
+    const { store } = await make();
+    store.rates.addChip("far");
+    store.rates.removeChip("far");
+    store.history.undo();
+    expect(ids(store)).toEqual(["own", "far"]);
+    store.history.undo();
+    expect([ids(store), store.history.canUndo.value]).toEqual([["own"], false]);
+  });
   it("gets the focus if no chip has it", async () => {
     const { store } = await make();
     store.rates.toggle("own");

@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { freeWhenClosed } from "../../src/state/closing.ts";
 import { createStore } from "../../src/state/store.ts";
-import { TRAIT_NAMES, wireName } from "../../src/state/sync.ts";
+import { TRAIT_NAMES, wireName } from "../../src/state/traits.ts";
 import { stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel } from "../helpers.ts";
 

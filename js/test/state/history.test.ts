@@ -1,36 +1,50 @@
 // The history of several parts: what makes an entry, what undo restores, and what is forgotten.
 
+import { computed, signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
-import { createHistory } from "../../src/state/history.ts";
+import { createHistory, type Entry } from "../../src/state/history.ts";
 
-/** A history of two parts: a number, and a text that may be undefined. */
+/** A history of two traits: a number, and a text that may be missing. */
 function parts() {
-  const history = createHistory();
-  const state: { number: number; word: string | undefined } = { number: 0, word: "a" };
+  const [number, word] = [signal(0), signal<string | undefined>("a")];
+  const here = computed<Entry>(() => ({
+    step: number.value,
+    ...(word.value === undefined ? {} : { precision: word.value }),
+  }));
+  const history = createHistory(here);
   const restored: string[] = [];
-  const numbers = history.add<number>({
-    name: "number",
-    here: () => state.number,
-    isSame: (one, other) => one === other,
-    restore: (entry) => {
-      restored.push(`number ${entry}`);
-      state.number = entry;
+  function restore(entry: Entry) {
+    restored.push(...Object.entries(entry).map((named) => named.join(" ")));
+    number.value = entry.step ?? number.value;
+    word.value = entry.precision ?? word.value;
+  }
+  const state = {
+    get number() {
+      return number.value;
     },
-  });
-  history.add<string>({
-    name: "word",
-    here: () => state.word,
-    isSame: (one, other) => one === other,
-    restore: (entry) => {
-      restored.push(`word ${entry}`);
-      state.word = entry;
+    set number(next: number) {
+      number.value = next;
     },
-  });
-  const set = (number: number, word?: string) =>
+    get word() {
+      return word.value;
+    },
+    set word(next: string | undefined) {
+      word.value = next;
+    },
+  };
+  const revise = (revised: (number: number) => number | undefined) =>
+    history.revise(({ step, ...others }) => {
+      const left = step === undefined ? undefined : revised(step);
+      return left === undefined ? others : { ...others, step: left };
+    });
+  const next = (isBack: boolean) => history.next(isBack)?.step;
+  const undo = () => restore(history.undo());
+  const redo = () => restore(history.redo());
+  const set = (to: number, key?: string) =>
     history.change(() => {
-      state.number = number;
-    }, word);
-  return { history, state, restored, numbers, set };
+      number.value = to;
+    }, key);
+  return { history: { ...history, undo, redo }, state, restored, numbers: { revise, next }, set };
 }
 
 describe("a change", () => {
@@ -41,7 +55,7 @@ describe("a change", () => {
       state.word = "b";
     });
     history.undo();
-    expect([state, restored]).toEqual([{ number: 1, word: "a" }, ["word a"]]);
+    expect([state, restored]).toEqual([{ number: 1, word: "a" }, ["precision a"]]);
     history.undo();
     expect([state.number, history.canUndo.value, history.canRedo.value]).toEqual([0, false, true]);
     history.redo();
@@ -98,11 +112,20 @@ describe("a change", () => {
     history.undo();
     expect([state.number, history.canUndo.value]).toEqual([0, false]);
   });
-  it("of several parts is brought back from the last part to the first", () => {
+  it("of several parts is brought back at once", () => {
     const { history, state, restored } = parts();
     history.change(() => Object.assign(state, { number: 1, word: "b" }));
     history.undo();
-    expect(restored).toEqual(["word a", "number 0"]);
+    expect([state, restored]).toEqual([{ number: 0, word: "a" }, ["step 0", "precision a"]]);
+  });
+  it("that another change makes is part of it: both are one entry", () => {
+    const { history, state, set } = parts();
+    history.change(() => {
+      set(1);
+      state.word = "b";
+    });
+    history.undo();
+    expect([state, history.canUndo.value]).toEqual([{ number: 0, word: "a" }, false]);
   });
 });
 

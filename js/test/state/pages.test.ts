@@ -7,7 +7,8 @@ import { applied, type Changes } from "../../src/state/changes.ts";
 import { STAMP } from "../../src/state/messages.ts";
 import type { Model } from "../../src/state/model.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
-import { isEqual, TRAITS, type TraitName, wireName } from "../../src/state/sync.ts";
+import { TRAITS, type TraitName, wireName } from "../../src/state/traits.ts";
+import { isEqual } from "../../src/ui/equal.ts";
 import { chain, stateOf } from "../chains.ts";
 import { eachWithClock, type PageMessage, seeded, wireChip } from "../helpers.ts";
 

@@ -1,7 +1,7 @@
 // The tooltip: the name and the numbers of a kernel beside its point.
 
 import type { Roof } from "../../roofline/roofline.ts";
-import type { View } from "../../state/sync.ts";
+import type { View } from "../../state/traits.ts";
 import { briefRows, colourRow, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import { nameOf } from "../../text/kernel_names.ts";
 import type { Kernels } from "../../wire/columns.ts";

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { isInfeed, UNFILTERED } from "../../roofline/filters.ts";
 import { boundsOf } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
-import type { Scope } from "../../state/sync.ts";
+import type { Scope } from "../../state/traits.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button, Sign } from "../../ui/button.tsx";

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Cost, compulsory, precisionOf, type Tally, tally, unfused } from "../../fusion/partition.ts";
 import type { BestPartition } from "../../fusion/search.ts";
 import { operationIn } from "../../roofline/operations.ts";
-import type { Workload } from "../../state/graph.ts";
+import type { Workload } from "../../state/workload.ts";
 import { formatFactor, formatIntensity, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";

@@ -3,7 +3,7 @@
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
-import type { Workload } from "../../state/graph.ts";
+import type { Workload } from "../../state/workload.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { type Box, type Edge, END_HEIGHT, type Flow, type Point } from "./flow.ts";
 import { sharedInputPairs } from "./merging.ts";

@@ -4,7 +4,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import { total } from "../../fusion/partition.ts";
-import type { Workload } from "../../state/graph.ts";
+import type { Workload } from "../../state/workload.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
 import { OWN_KEYS, used } from "../../ui/keys.ts";

@@ -7,7 +7,7 @@ import { dtypeOf, type Graph, type GraphValues, type Ops, reached } from "../../
 import { type Fits, linked, type Partition, type Refusal, whyNot } from "../../fusion/legality.ts";
 import { type Cost, fuse, legalParts, partitionOf, precisionOf, tally, total } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
-import type { Workload } from "../../state/graph.ts";
+import type { Workload } from "../../state/workload.ts";
 import { formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import type { Chip } from "../../wire/types.ts";
 import { fusionWords } from "../../words/words.ts";

@@ -3,7 +3,7 @@
 import { STEP, type Tool } from "../../chart/gestures/navigate.ts";
 import type { ToolMenu, Tools } from "../../chart/tools.ts";
 import type { Store } from "../../state/store.ts";
-import type { View } from "../../state/sync.ts";
+import type { View } from "../../state/traits.ts";
 import { toggleFullscreen } from "../../ui/full_screen.ts";
 import type { MenuGroup, MenuItem } from "../../ui/menu.tsx";
 import type { Chip } from "../../wire/types.ts";

@@ -4,8 +4,8 @@
 import { useSignal } from "@preact/signals";
 import { brokenAt, nearestSize } from "../../fusion/conditions.ts";
 import { type Dim, type Graph, lookup, PEAK_FMA } from "../../fusion/graph.ts";
-import type { Workload as Counted } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
+import type { Workload as Counted } from "../../state/workload.ts";
 import { sizeReasonOf } from "../../text/reasons.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Select } from "../../ui/select.tsx";

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { type Owner, TRAITS, type TraitName, wireName } from "../../src/state/sync.ts";
+import { type Owner, TRAITS, type TraitName, wireName } from "../../src/state/traits.ts";
 import { stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel } from "../helpers.ts";
 

@@ -1,5 +1,5 @@
-// The graph of the current phase of a workload. The counts of the graph depend on the chosen sizes, counting convention
-// and dtype. The partition groups the ops of the graph into kernels.
+// The slice of the workload: the graph of the current phase. The counts of the graph depend on the chosen sizes, counting
+// convention and dtype. The partition groups the ops of the graph into kernels.
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { firstBroken } from "../fusion/conditions.ts";
@@ -7,10 +7,12 @@ import { decoding, type Environment, environment, evaluate, type Graph, type Gra
 import { type Grouped, kernelsOf, namesOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";
+import { isEqual } from "../ui/equal.ts";
 import { finish, inSlices, type Work } from "../ui/slices.ts";
-import { rebased } from "./changes.ts";
-import type { History } from "./history.ts";
-import { type ChangeOptions, type Gesture, isEqual, type KernelGroups, type Receivers, type Sync } from "./sync.ts";
+import { changed } from "./changes.ts";
+import type { ChangeOptions, Edits, Gesture, Receivers } from "./edits.ts";
+import type { Entry } from "./history.ts";
+import { type Changes, isOfGraph, type KernelGroups, type TraitName, type TraitValues } from "./traits.ts";
 
 export interface Workload {
   readonly graph: Graph;
@@ -34,22 +36,18 @@ interface Phase {
   readonly decode: () => Work<void>;
 }
 
-/** An undo entry of the graph. It contains all traits of the graph. */
-export interface GraphEntry {
-  readonly phase: string;
-  readonly groups: KernelGroups;
-  readonly dims: Readonly<Record<string, number>>;
-  readonly convention: string;
-  readonly dtype: string | null;
-}
+/** The traits of a graph. */
+export type GraphTraits = Pick<TraitValues, "phase" | "dims" | "convention" | "dtype"> & {
+  readonly partition: KernelGroups;
+};
 
 /** If a graph has more ops than this, the page prepares the graph in slices, and draws frames between the slices. */
 export const MAX_OPS_AT_ONCE = 200;
 
 /** The state of the graph and the actions that change it. */
-export function createWorkload(sync: Sync, history: History) {
-  const { kernels: given, phase, partition: groups, dims, convention, dtype } = sync.signals;
-  const phases = signal(phasesOf(sync.signals.graphs.value, []));
+export function createWorkload(edits: Edits) {
+  const { kernels: given, phase, partition: groups, dims, convention, dtype } = edits.signals;
+  const phases = signal(phasesOf(edits.signals.graphs.value, []));
   /** Whether a large new graph is still being prepared. */
   const arriving = signal(false);
   let abandon = () => {};
@@ -113,13 +111,12 @@ export function createWorkload(sync: Sync, history: History) {
     abandon = inSlices(working(shown), show, { later: true });
   }
 
-  function here(): GraphEntry | undefined {
+  function graphNow(): GraphTraits | undefined {
     const parted = arriving.value ? undefined : partition.value;
     if (!parted) return undefined;
     const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
-    return { phase: phase.value, groups: parted.groups, ...settings };
+    return { phase: phase.value, partition: parted.groups, ...settings };
   }
-  const part = history.add({ name: "graph", here, isSame: isSameEntry, restore, rebase: rebasedEntry });
   /**
    * Shows another phase. The help text of the trait `phase` in Python says which sizes, counting convention and dtype
    * the new phase gets.
@@ -136,42 +133,39 @@ export function createWorkload(sync: Sync, history: History) {
     groups.value = groupsOfLeft.get(phaseOf(name) as Phase) ?? unfused(now).groups;
   }
   /**
-   * Sends all traits of the graph together with the phase. Otherwise, Python would derive these traits from the phase,
-   * and send the derived traits later.
+   * Shows a graph with these traits. If it is of another phase, all traits are sent with the phase: otherwise, Python
+   * would derive the others from the phase, and send the derived ones later.
    */
-  function sendAll({ groups: partition, ...settings }: GraphEntry) {
-    sync.queue({ ...settings, partition }, true);
-    sync.send();
-  }
-  function restore(entry: GraphEntry) {
-    const before = here();
-    if (before?.phase !== entry.phase) {
+  function restore(entry: Entry) {
+    const before = graphNow();
+    if (!before) return;
+    if (entry.phase !== undefined && entry.phase !== before.phase) {
       // When the user leaves a phase, Python stores the state of this phase. Therefore the queued changes of the old
       // phase must be sent before the new phase.
-      sync.send();
-      sync.separate();
-      return sendAll(entry);
+      edits.send();
+      edits.separate();
+      edits.put({ ...before, ...entry } as Changes, true);
+      return edits.send();
     }
-    const { groups: partition, ...settings } = entry;
-    const isNew = ([name, value]: [string, unknown]) => !isEqual(value, before[name as keyof GraphEntry]);
-    const changes = Object.fromEntries(Object.entries(settings).filter(isNew));
-    const isRegrouped = !isSameGrouping(before.groups, partition);
-    sync.queue(isRegrouped ? { ...changes, partition } : changes);
-    sync.send({ later: isRegrouped });
+    const changes = changed<Changes>(entry, before);
+    edits.put(changes);
+    edits.send({ later: "partition" in changes });
   }
   function setPhase(name: string) {
-    if (!here() || name === phase.value || !phaseOf(name)) return;
-    history.change(() => enter(name));
-    sendAll(here() as GraphEntry);
+    if (!graphNow() || name === phase.value || !phaseOf(name)) return;
+    edits.edit(() => {
+      enter(name);
+      edits.put(graphNow() as GraphTraits, true);
+    });
   }
   function setPartition({ groups: next }: Partition) {
-    const before = here();
-    if (before && !isSameGrouping(before.groups, next)) sync.set({ partition: next }, { later: true });
+    const before = graphNow();
+    if (before && !isEqual(before.partition, next)) edits.set({ partition: next }, { later: true });
   }
   function setDim(name: string, value: number, how: ChangeOptions = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
     const next = withSize(dims.value, name, value === normal ? undefined : value);
-    sync.set({ dims: next }, { ...how, series: name });
+    edits.set({ dims: next }, { ...how, series: name });
   }
   /** Returns a function that restores the size that a dimension has now. */
   function keptSize(name: string) {
@@ -194,9 +188,13 @@ export function createWorkload(sync: Sync, history: History) {
         const before = phases.value;
         const was = phaseOf(phase.value);
         phases.value = phasesOf(wire, before);
-        const stays = (entry: GraphEntry) =>
-          before.some((one) => one.name === entry.phase && phases.value.includes(one));
-        part.revise((entry) => (stays(entry) ? entry : undefined));
+        const stays = (name: string) => before.some((one) => one.name === name && phases.value.includes(one));
+        const isKept = ([name]: [string, unknown]) => !isOfGraph(name as TraitName);
+        edits.history.revise((entry) =>
+          entry.phase === undefined || stays(entry.phase)
+            ? entry
+            : Object.fromEntries(Object.entries(entry).filter(isKept)),
+        );
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
         // If the graph is the same, nothing else changes. If it is another graph, Python sends the partition and the
         // settings in its next messages.
@@ -206,15 +204,15 @@ export function createWorkload(sync: Sync, history: History) {
       },
       phase: (name) => {
         // Drops unsent changes, because they belong to the previous phase.
-        sync.drop("partition", "dims", "convention", "dtype");
+        edits.drop("partition", "dims", "convention", "dtype");
         if (groups.value === null) {
           phase.value = name;
           arrive();
-        } else history.change(() => enter(name));
+        } else edits.history.change(() => enter(name));
       },
       partition: (next, accept) => {
         // Setting the same groups again would remove the trails of the last merge.
-        if (groups.value && next && isSameGrouping(groups.value, next)) return;
+        if (groups.value && next && isEqual(groups.value, next)) return;
         if (groups.value && next) accept();
         else groups.value = next;
       },
@@ -222,30 +220,28 @@ export function createWorkload(sync: Sync, history: History) {
       convention: setting(convention),
       dtype: setting(dtype),
     } satisfies Receivers,
-    state: {
-      workload,
-      phases: computed(() => phases.value.map(({ name }) => name)),
+    graph: workload,
+    graphNow,
+    restore,
+    /** Returns whether each row will still be the same kernel after the next undo (if `isBack` is true) or redo. */
+    keepsRows(isBack: boolean) {
+      const [next, before] = [edits.history.next(isBack), graphNow()];
+      return next?.phase === undefined || isEqual([next.phase, next.partition], [before?.phase, before?.partition]);
     },
+    phases: computed(() => phases.value.map(({ name }) => name)),
     actions: {
       setPartition,
-      /** Shows a phase with all of its settings. The caller makes the undo entry. */
-      restore,
       setPhase,
-      /** Returns whether each row will still be the same kernel after the next undo (if `isBack` is true) or redo. */
-      keepsRows(isBack: boolean) {
-        const [next, before] = [part.next(isBack), here()];
-        return !next || (next.phase === before?.phase && isEqual(next.groups, before.groups));
-      },
       setDim,
       dragDim: (name: string): Gesture<number> =>
-        sync.startGesture({
+        edits.startGesture({
           traits: ["dims"],
           move: (value) => setDim(name, value, { stream: true }),
           merge: (fromPython) => withSize(fromPython, name, dims.value[name]),
           restore: keptSize(name),
         }),
-      setConvention: (name: string) => sync.set({ convention: name === graph.value?.convention ? "" : name }),
-      setDtype: (name: string | null) => sync.set({ dtype: name === graph.value?.mainDtype ? null : name }),
+      setConvention: (name: string) => edits.set({ convention: name === graph.value?.convention ? "" : name }),
+      setDtype: (name: string | null) => edits.set({ dtype: name === graph.value?.mainDtype ? null : name }),
     },
   };
 }
@@ -281,36 +277,8 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
   return firstBroken(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
 }
 
-/** Compares object identities first. After a merge, almost all groups of both lists are the same objects. */
-const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
-  one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
-
 /** Returns the sizes with a new size of one dimension. If `size` is undefined, the dimension gets its default size. */
 function withSize(sizes: Readonly<Record<string, number>>, name: string, size: number | undefined) {
   const { [name]: _, ...others } = sizes;
   return size === undefined ? others : { ...sizes, [name]: size };
 }
-
-/**
- * Applies a change to an undo entry. The user of this page did not make the change: for example, it was made in another
- * page. If the entry is of another phase, the entry does not change. If the groups of the entry differ from the groups
- * of `before`, the groups of the entry do not change.
- */
-function rebasedEntry(entry: GraphEntry, before: GraphEntry, after: GraphEntry): GraphEntry {
-  if (before.phase !== after.phase) return isSameEntry(entry, before) ? after : entry;
-  if (entry.phase !== before.phase) return entry;
-  const either = <T>(own: T, old: T, now: T) => (isEqual(own, old) ? now : own);
-  return {
-    phase: entry.phase,
-    groups: isSameGrouping(entry.groups, before.groups) ? after.groups : entry.groups,
-    dims: rebased(entry.dims, before.dims, after.dims) as Readonly<Record<string, number>>,
-    convention: either(entry.convention, before.convention, after.convention),
-    dtype: either(entry.dtype, before.dtype, after.dtype),
-  };
-}
-
-/** Compares two entries. Ignores the order of the sizes. */
-const isSameEntry = (one: GraphEntry, other: GraphEntry) =>
-  isEqual([one.phase, one.convention, one.dtype], [other.phase, other.convention, other.dtype]) &&
-  isSameGrouping(one.groups, other.groups) &&
-  isEqual(Object.entries(one.dims).sort(), Object.entries(other.dims).sort());

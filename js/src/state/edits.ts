@@ -1,94 +1,31 @@
-// What is done with the synced traits: reading, sending, undo entries and gestures. wire/traits.ts declares them.
-// messages.ts sends the messages.
+// Edits: what changes, how it is undone, and when it is sent to Python. Every change of a synced trait goes through this
+// file: those of a person, which make undo entries (history.ts) and messages (messages.ts), and those of Python.
 
-import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { decodeBaseline, decodeChips, decodeKernels, decodeSnapshots } from "../wire/decode.ts";
-import { encodeSnapshots } from "../wire/encode.ts";
-import { TRAITS as DECLARED, type TraitTypes } from "../wire/traits.ts";
-import { difference, isSameMapping, type Changes as MappingChanges, rebased } from "./changes.ts";
-import type { History, HistoryPart } from "./history.ts";
+import { batch, computed, type Signal, signal } from "@preact/signals";
+import { isEqual } from "../ui/equal.ts";
+import { changed, difference, type Changes as MappingChanges } from "./changes.ts";
+import { createHistory, type Entry } from "./history.ts";
 import { createMessages, type Origin, type SendOptions } from "./messages.ts";
 import type { Model } from "./model.ts";
+import {
+  type Changes,
+  isOfGraph,
+  namesOf,
+  type Signals,
+  TRAIT_NAMES,
+  TRAITS,
+  type TraitName,
+  type TraitValues,
+  type Writable,
+  wireName,
+} from "./traits.ts";
 
-/**
- * The plane of the chart. In "roofline", x is the intensity and y is the rate. In "time", x is the compute time and y
- * is the memory time.
- */
-export type View = TraitTypes["view"];
-/**
- * Which points the chart shows. "kernels" means the kernels and the total of the program. "program" means the total of
- * the program and the totals of its steps.
- */
-export type Scope = TraitTypes["scope"];
-/** By kernel: the numbers of its ops. */
-export type KernelGroups = NonNullable<TraitTypes["partition"]>;
-export type Owner = "python" | "browser" | "shared";
-
-interface Trait {
-  /** Who may change the trait. The page never sends a trait that Python owns. */
-  readonly owner: Owner;
-  /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
-  readonly undoable: "alone" | "with graph" | undefined;
-  /**
-   * Whether the trait is a mapping. The page sends only the changed keys of a mapping, so that two pages can change
-   * different keys at the same time.
-   */
-  readonly isMapping: boolean;
-  decode(wire: unknown): unknown;
-  encode(value: unknown): unknown;
-}
-
-/** The traits whose values have another form in the page than on the wire. */
-const CODECS = {
-  chips: [decodeChips],
-  kernels: [decodeKernels],
-  baseline: [decodeBaseline],
-  snapshots: [decodeSnapshots, encodeSnapshots],
-  // A page that was saved before it could open files opens none.
-  openFiles: [(wire: unknown) => wire ?? "nothing"],
-  // Version 0.1.0 saved an array under the name `exposed_comm`: the value of today's trait `exposedRoofs`. If
-  // `exposed_comm` is not a number, 0 is used here.
-  exposedComm: [(wire: unknown) => (typeof wire === "number" ? wire : 0)],
-} as unknown as Partial<Record<TraitName, [decode: Trait["decode"], encode?: Trait["encode"]]>>;
-
-const same = (value: unknown) => value;
-
-function traitFrom(name: TraitName): Trait {
-  const [kind, fallback] = DECLARED[name];
-  const [decode = (wire: unknown) => (wire === undefined ? fallback : wire), encode = same] = CODECS[name] ?? [];
-  return {
-    owner: kind === "python" || kind === "browser" ? kind : "shared",
-    undoable: kind.endsWith("alone") ? "alone" : kind.endsWith("with graph") ? "with graph" : undefined,
-    isMapping: kind.startsWith("mapping"),
-    decode,
-    encode,
-  };
-}
-
-export type TraitName = keyof TraitTypes;
-export type TraitValues = Readonly<TraitTypes>;
-/**
- * All synced traits, by their names in the store. On the wire, `focusChip` is `focus_chip`. Python and the page share
- * all `undoable` traits.
- */
-export const TRAITS = Object.fromEntries(
-  (Object.keys(DECLARED) as TraitName[]).map((name) => [name, traitFrom(name)]),
-) as Record<TraitName, Trait>;
-/** The units and ticks of the axes. */
-export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale" | "frame">;
-export type Signals = {
-  readonly [N in TraitName]: N extends "chips" ? ReadonlySignal<TraitValues[N]> : Signal<TraitValues[N]>;
-};
-type Writable = { [N in TraitName]: (typeof DECLARED)[N][0] extends "python" ? never : N }[TraitName];
-/** New values of traits that the page may change. */
-export type Changes = Partial<Pick<TraitValues, Writable>>;
-
-export const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const SHARED_NAMES = TRAIT_NAMES.filter((name) => TRAITS[name].owner === "shared");
-const OF_GRAPH = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "with graph" && name !== "phase");
+const OF_GRAPH = TRAIT_NAMES.filter((name) => isOfGraph(name) && name !== "phase");
 const OF_ROWS: readonly TraitName[] = ["selected", "atRoof", "moves", "typedWork"];
-const traitOf = (name: TraitName) => TRAITS[name];
-export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const isMapping = (name: TraitName) => TRAITS[name].isMapping;
+const isUndoable = (name: TraitName) => TRAITS[name].undoable !== undefined;
+const changesOf = (before: unknown, after: unknown) => difference(before as MappingChanges, after as MappingChanges);
 
 /** A series of steps by keys ends if no step has followed for this time, ms. */
 const REST_MS = 150;
@@ -156,19 +93,22 @@ interface ActiveGesture {
 }
 
 /**
- * By trait: a function that removes from an undo entry all values that can no longer be restored. If nothing is left,
- * the function returns undefined.
+ * By trait: a function that removes from an old value what can no longer be restored. If nothing is left, the function
+ * returns undefined.
  */
 export type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] | undefined };
 
-export type Sync = ReturnType<typeof createSync>;
+/** What the slices know of single traits. */
+interface Rules {
+  readonly receivers: Receivers;
+  readonly restorable: Restorable;
+  /** Returns the traits of the graph as undo remembers them; nothing while there is no graph. */
+  graphNow(): Entry;
+  /** Restores the traits of a graph: those of `entry`, and the others as they are. */
+  restoreGraph(entry: Entry): void;
+}
 
-const isMapping = (name: TraitName) => traitOf(name).isMapping;
-const changesOf = (before: unknown, after: unknown) => difference(before as MappingChanges, after as MappingChanges);
-const rebasedMapping = (entry: unknown, before: unknown, after: unknown): unknown =>
-  rebased(entry as MappingChanges, before as MappingChanges, after as MappingChanges);
-
-export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
+export type Edits = ReturnType<typeof createEdits>;
 
 /**
  * Returns the value of `exposedRoofs`. Notebooks that version 0.1.0 saved have this value under the name
@@ -179,74 +119,93 @@ function drawnRoofs(model: Model): unknown {
   return model.get("exposed_roofs") ?? (Array.isArray(saved) ? saved : []);
 }
 
-/** Returns the function that compares two values of a trait. For mappings, the order of the keys does not matter. */
-const sameOf = (name: TraitName) =>
-  isMapping(name)
-    ? (one: unknown, other: unknown) => one === other || isSameMapping(one as MappingChanges, other as MappingChanges)
-    : isEqual;
-const isSame = (name: TraitName, one: unknown, other: unknown) => sameOf(name)(one, other);
-
-export function createSync(model: Model, history: History) {
+export function createEdits(model: Model) {
   const inModel = (name: TraitName) => (name === "exposedRoofs" ? drawnRoofs(model) : model.get(wireName(name)));
-  const received = <N extends TraitName>(name: N) => traitOf(name).decode(inModel(name)) as TraitValues[N];
+  const received = <N extends TraitName>(name: N) => TRAITS[name].decode(inModel(name)) as TraitValues[N];
   const signals = Object.fromEntries(TRAIT_NAMES.map((name) => [name, signal(received(name))])) as unknown as Signals;
   const active = signal<ActiveGesture | undefined>(undefined);
   const isHeld = computed(() => active.value?.isQuiet === false);
   const stepping = signal(false);
   const dragging = computed(() => stepping.value || isHeld.value);
   let rest: ReturnType<typeof setTimeout> | undefined;
-  const parts = new Map<TraitName, HistoryPart<unknown>>();
-  let receivers: Receivers = {};
+  const rules = signal<Rules>({ receivers: {}, restorable: {}, graphNow: () => ({}), restoreGraph() {} });
 
   const messages = createMessages(model, SHARED_NAMES.map(wireName), (names) => {
     for (const name of SHARED_NAMES) if (names.has(wireName(name))) settle(name);
   });
   const isUnanswered = (name: TraitName) => messages.isUnanswered(wireName(name));
-  const encoded = (name: TraitName) => traitOf(name).encode(signals[name].peek());
-  const isUndoable = (name: TraitName) => traitOf(name).undoable !== undefined;
+  const encoded = (name: TraitName) => TRAITS[name].encode(signals[name].peek());
   const isDragged = (name: TraitName) => active.peek()?.traits.includes(name) === true;
-  const namesOf = (changes: object) => Object.keys(changes) as Writable[];
+
+  /** Returns what can be restored of a value; undefined if there is nothing. */
+  const restorable = (name: TraitName, value: unknown) => {
+    const usable = rules.value.restorable[name] as ((value: unknown) => unknown) | undefined;
+    return usable ? usable(value) : value;
+  };
+  // If Python replaces the chips, Python also replaces choices that need an old chip. The replaced choices make no undo
+  // entry, because they cannot be restored. The names are in the order in which an undone step is named.
+  const alone = TRAIT_NAMES.filter((name) => TRAITS[name].undoable === "alone").reverse();
+  const history = createHistory(
+    computed<Entry>(() => {
+      const values = alone.map((name) => [name, restorable(name, signals[name].value)]);
+      return { ...rules.value.graphNow(), ...Object.fromEntries(values) };
+    }),
+  );
+
   function assign(changes: Partial<TraitValues>) {
     batch(() => {
       for (const name of namesOf(changes)) (signals[name] as Signal).value = changes[name];
     });
   }
-
   /**
    * Changes traits without an undo entry, and collects the changes for the next message. Python merges the changed keys
    * of a mapping into its own mapping. If `isWhole`, Python replaces the whole mapping.
    */
-  function queue(changes: Changes, isWhole = false) {
+  function put(changes: Changes, isWhole = false) {
     const before = namesOf(changes).map((name) => encoded(name));
     assign(changes);
     for (const [at, name] of namesOf(changes).entries()) {
       if (isMapping(name) && !isWhole) messages.change(wireName(name), changesOf(before[at], encoded(name)));
-      else messages.put(wireName(name), encoded(name), traitOf(name).owner === "browser");
+      else messages.put(wireName(name), encoded(name), TRAITS[name].owner === "browser");
       if (isDragged(name)) (active.peek() as ActiveGesture).hasMoved = true;
     }
   }
+  /** Changes those of the traits whose values are new. */
+  const putNew = (changes: Changes) =>
+    put(changed(changes, Object.fromEntries(namesOf(changes).map((name) => [name, signals[name].peek()]))));
   function endSteps() {
     clearTimeout(rest);
     stepping.value = false;
   }
-  /** Changes traits and sends them. Makes an undo entry if the traits are undoable. */
-  function set(changes: Changes, how: ChangeOptions = {}) {
+  /** Makes a change, which is one undo entry and one message. */
+  function edit(change: () => void, how: ChangeOptions = {}) {
     const series = how.stream ? how.series : undefined;
     if (series && !isHeld.peek()) {
       clearTimeout(rest);
       rest = setTimeout(endSteps, REST_MS);
       stepping.value = true;
     } else endSteps();
-    if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey ?? series);
-    else queue(changes);
+    batch(() => history.change(change, how.mergeKey ?? series));
     messages.send(how);
   }
-
+  const set = (changes: Changes, how?: ChangeOptions) => edit(() => put(changes), how);
   /** Returns an action that sets one trait. */
   const setter =
     <N extends Writable>(name: N) =>
     (value: TraitValues[N], how?: ChangeOptions) =>
       set({ [name]: value }, how);
+  /** Goes one step back or forward. Returns the names of the traits that it changes. */
+  function step(isBack: boolean): readonly TraitName[] {
+    const entry = isBack ? history.undo() : history.redo();
+    const names = namesOf(entry);
+    // In the order in which the traits take effect: a shown chip is there only after it was added again.
+    for (const name of [...names].reverse()) {
+      const left = isOfGraph(name) ? undefined : restorable(name, entry[name]);
+      if (left !== undefined) put({ [name]: left });
+    }
+    if (names.some(isOfGraph)) rules.peek().restoreGraph(entry);
+    return names;
+  }
 
   function receive(name: TraitName) {
     const origin = messages.origin();
@@ -260,7 +219,7 @@ export function createSync(model: Model, history: History) {
    */
   function take(name: TraitName, origin: Origin) {
     if (isUnanswered(name) && !isMapping(name)) return;
-    let value: unknown = traitOf(name).decode(messages.overlaid(wireName(name), inModel(name)));
+    let value: unknown = TRAITS[name].decode(messages.overlaid(wireName(name), inModel(name)));
     const gesture = isDragged(name) ? active.peek() : undefined;
     if (gesture) {
       if (origin !== "this page") gesture.deferred.set(name, origin);
@@ -268,7 +227,7 @@ export function createSync(model: Model, history: History) {
       value = gesture.merge(value as never);
     }
     // An equal value is not set again, because results that were memoized for the old object would be lost.
-    if (traitOf(name).owner !== "python" && isSame(name, value, signals[name].peek())) return;
+    if (TRAITS[name].owner !== "python" && isEqual(value, signals[name].peek())) return;
     if (origin === "another page") absorb(name, value);
     else adopt(name, value);
   }
@@ -287,9 +246,9 @@ export function createSync(model: Model, history: History) {
     const accept = (mergeKey?: string) => {
       const change = () => assign({ [name]: value });
       if (!isUndoable(name)) change();
-      else if (!isSame(name, value, signals[name].peek())) history.change(change, mergeKey);
+      else if (!isEqual(value, signals[name].peek())) history.change(change, mergeKey);
     };
-    const receiver = receivers[name] as ((value: unknown, accept: () => void) => void) | undefined;
+    const receiver = rules.peek().receivers[name] as ((value: unknown, accept: () => void) => void) | undefined;
     if (receiver) receiver(value, accept);
     else accept();
   }
@@ -300,7 +259,7 @@ export function createSync(model: Model, history: History) {
   function settle(name: TraitName) {
     if (isUnanswered(name)) return;
     const value = received(name);
-    if (isSame(name, value, signals[name].peek())) return;
+    if (isEqual(value, signals[name].peek())) return;
     if (isDragged(name)) (active.peek() as ActiveGesture).deferred.set(name, "another page");
     else absorb(name, value);
   }
@@ -335,7 +294,7 @@ export function createSync(model: Model, history: History) {
     function cancel() {
       if (!isActive()) return;
       const changes = options.restore?.() ?? before;
-      if (namesOf(changes).some((name) => !isEqual(changes[name], signals[name].peek()))) queue(changes);
+      if (namesOf(changes).some((name) => !isEqual(changes[name], signals[name].peek()))) put(changes);
       end();
     }
     const gesture: ActiveGesture = { traits, merge, isQuiet, onEnd, end, deferred: new Map(), hasMoved: false };
@@ -355,25 +314,10 @@ export function createSync(model: Model, history: History) {
     if (namesOf(changes).some(isDragged)) stop();
   }
 
-  /**
-   * Listens to the model until `abort`. Adds the undoable traits to the history after all parts that are already in the
-   * history.
-   */
-  function follow(special: Receivers, restorable: Restorable, abort: AbortSignal) {
-    receivers = special;
-    // The traits are in the order in which they take effect, and the history restores its first part last.
-    for (const name of [...TRAIT_NAMES].reverse()) {
-      if (traitOf(name).undoable === "alone") {
-        const usable = (restorable[name] ?? ((entry: unknown) => entry)) as (entry: unknown) => unknown;
-        const restore = (entry: unknown) => {
-          const left = usable(entry);
-          if (left !== undefined) queue({ [name]: left });
-        };
-        // If Python replaces the chips, Python also replaces choices that need an old chip. The replaced choices make
-        // no undo entry.
-        const part = { name, here: () => usable(signals[name].peek()), isSame: sameOf(name), restore };
-        parts.set(name, history.add<unknown>(isMapping(name) ? { ...part, rebase: rebasedMapping } : part));
-      }
+  /** Listens to the model until `abort`. */
+  function follow(own: Rules, abort: AbortSignal) {
+    rules.value = own;
+    for (const name of TRAIT_NAMES) {
       const event = `change:${wireName(name)}`;
       const listener = () => receive(name);
       model.on(event, listener);
@@ -402,12 +346,14 @@ export function createSync(model: Model, history: History) {
       Object.fromEntries(
         TRAIT_NAMES.filter((name) => wireName(name) in wire && TRAITS[name].owner !== "python").map((name) => [
           name,
-          traitOf(name).decode(wire[wireName(name)]),
+          TRAITS[name].decode(wire[wireName(name)]),
         ]),
       ),
+    edit,
     set,
     setter,
-    queue,
+    put,
+    putNew,
     send: messages.send,
     separate: messages.separate,
     /** Drops the unsent changes of traits. */
@@ -418,11 +364,17 @@ export function createSync(model: Model, history: History) {
     startGesture,
     dragOf,
     follow,
+    step,
+    /** The history of what a person can undo. */
+    history,
     /**
      * Changes the values of a trait in all undo entries. If a value becomes undefined, the entry does not restore the
      * trait.
      */
     reviseHistory: <N extends TraitName>(name: N, revised: (entry: TraitValues[N]) => TraitValues[N] | undefined) =>
-      parts.get(name)?.revise(revised as (entry: unknown) => unknown),
+      history.revise(({ [name]: value, ...others }) => {
+        const left = value === undefined ? undefined : revised(value as TraitValues[N]);
+        return (left === undefined ? others : { ...others, [name]: left }) as Entry;
+      }),
   };
 }
