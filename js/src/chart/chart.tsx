@@ -27,6 +27,7 @@ import {
   rooflineMarks,
   rooflineScene,
 } from "./roofline_layers.tsx";
+import { spotAt } from "./scales.ts";
 import type { Scene } from "./scene.ts";
 import { type PlaneProps, Stage, useStableLabels } from "./stage.tsx";
 
@@ -75,7 +76,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
 
   const dragged = store.rows.kernelDrag.value;
   const row = points.value.row[index] as number;
-  const spot = { x: at.x[index] as number, y: at.y[index] as number };
+  const [x, y] = spotAt(at, index);
   const gap = marks.gaps.find((one) => one.row === row);
   const content = {
     kernels,
@@ -86,7 +87,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     colourBy: scene.colouring.key,
     scales,
     below,
-    ...spot,
+    ...{ x, y },
     names: labels,
     toRoof: gap && gapBox(gap),
   };

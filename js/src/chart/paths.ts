@@ -95,7 +95,10 @@ export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   return [(x0 + x1) / 2 - dy * by, (y0 + y1) / 2 + dx * by];
 }
 
-export const lengthOf = ({ from, to }: BentLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
+export const lengthOf = ({ from, to }: Pick<BentLine, "from" | "to">) => Math.hypot(to[0] - from[0], to[1] - from[1]);
+
+/** The middle between two places. */
+export const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
 /** The middle of the bent line. */
 export const middleOf = ({ from, bend, to }: BentLine): Spot => [

@@ -7,7 +7,16 @@ import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
 import { stripTicksWidth } from "./layers/axes.tsx";
 import { project, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
-import { fittedPoints, isPatternedIn, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "./scene.ts";
+import {
+  fittedPoints,
+  isPatternedIn,
+  namedIn,
+  roofColours,
+  type Scene,
+  selectionOf,
+  shownFocus,
+  unitsIn,
+} from "./scene.ts";
 import type { Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
 
@@ -30,7 +39,7 @@ export function sceneOf(
   isRoofHovered = false,
 ): Scene {
   const roofs = store.rates.shownRoofs.value;
-  const focus = roofs.find((roof) => roof === store.rates.focusRoof.value);
+  const focus = shownFocus(store);
   const names = shortNames(store.rates.chips.value);
   const drawn = store.rates.subRoofs.value;
   const kernels = store.rows.drawn.value;

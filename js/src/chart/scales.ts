@@ -24,6 +24,18 @@ export interface Box {
   readonly bottom: number;
 }
 
+/** Returns the attributes of a rectangle for a box. */
+export const rectOf = ({ left, top, right, bottom }: Box) => ({
+  x: left,
+  y: top,
+  width: right - left,
+  height: bottom - top,
+});
+
+/** Whether a position is in a box. */
+export const holds = ({ left, right, top, bottom }: Box, x: number, y: number) =>
+  x >= left && x <= right && y >= top && y <= bottom;
+
 export interface Scales extends Size {
   readonly plot: Box;
   /** The strip for kernels without FLOPs, with a scale of bytes/s. Undefined if all kernels have FLOPs. */
@@ -78,7 +90,7 @@ export interface Size {
 export function chartHeight(width: number, room = Number.POSITIVE_INFINITY, fills = false): number {
   const usual = fills ? width * 0.75 : Math.min(width * 0.56, Math.max(520, width * 0.28));
   const least = Number.isFinite(room) ? MIN_HEIGHT_ON_SCREEN_PX : MIN_HEIGHT_PX;
-  return Math.round(Math.max(least, Math.min(usual, room)));
+  return Math.round(clamp(usual, least, room));
 }
 
 /**
@@ -261,6 +273,12 @@ export interface Spots {
   /** The points of minor kernels that are beyond the axes, and are drawn at an edge of the plot. */
   readonly beyond?: readonly number[];
 }
+
+/** Returns the two coordinates of a point: its position, px, or its values. */
+export const spotAt = ({ x, y }: Pick<Points, "x" | "y"> | Spots, index: number): readonly [x: number, y: number] => [
+  x[index] as number,
+  y[index] as number,
+];
 
 /**
  * The logarithms of the points' values. Memoized, because the values do not change while a chart is zoomed and panned.

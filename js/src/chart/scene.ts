@@ -15,7 +15,7 @@ import type { Join } from "./paths.ts";
 import { DENSE_FROM_POINTS } from "./points/dense_raster.ts";
 import { isMeasured } from "./points/painter.ts";
 import { MANY_POINTS, OPACITY, OPACITY_OF_MANY, PATTERN_COUNT } from "./points/shapes.ts";
-import type { Scales, Spots } from "./scales.ts";
+import { type Scales, type Spots, spotAt } from "./scales.ts";
 import { categoryColour, chipColours, type Theme } from "./theme.ts";
 
 export interface Scene {
@@ -101,6 +101,10 @@ export function roofColours(
     ? roofHues(all, [theme, shown.value], () => chipColours(all, theme, shown.value))
     : roofHues(all, [theme, focus], () => new Map(all.map(({ id }) => [id, id === focus ? theme.text : theme.other])));
 }
+
+/** Returns the focus chip's roof, if it is among the shown roofs. */
+export const shownFocus = ({ rates: { shownRoofs, focusRoof } }: Store): Roof | undefined =>
+  shownRoofs.value.find((roof) => roof === focusRoof.value);
 
 /** The maximum number of heavy kernels and totals among which the chart chooses the kernels to name. */
 const MAX_NAMED_KERNELS = 40;
@@ -326,7 +330,7 @@ export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
   for (let index = 0; index < points.n; index++) {
     const row = points.row[index] as number;
     if (points.x[index] === 0 || !(few || marked.includes(row))) continue;
-    const [x, y] = [at.x[index] as number, at.y[index] as number];
+    const [x, y] = spotAt(at, index);
     const join = joins.get(row) ?? { row, from: x, to: x, y };
     joins.set(row, { ...join, from: Math.min(join.from, x), to: Math.max(join.to, x) });
   }

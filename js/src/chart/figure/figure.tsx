@@ -9,8 +9,8 @@ import { withoutForbidden } from "../../text/xml.ts";
 import { axisWords } from "../../words/words.ts";
 import { px } from "../paths.ts";
 import { patternPath, patternWidth, shapePath } from "../points/shapes.ts";
-import type { Size } from "../scales.ts";
-import { unitsIn } from "../scene.ts";
+import { rectOf, type Size } from "../scales.ts";
+import { shownFocus, unitsIn } from "../scene.ts";
 import { svgText } from "../svg_text.ts";
 import type { Theme } from "../theme.ts";
 import { captionOf } from "./caption.ts";
@@ -61,7 +61,7 @@ export function figureOf(store: Store, options: FigureOptions, theme: Theme): Fi
   const { unknownName } = content;
   if (unknownName !== undefined) return { unknownName, knownNames: content.knownNames };
   const roofs = store.rates.shownRoofs.value;
-  const focus = roofs.find((roof) => roof === store.rates.focusRoof.value) ?? roofs[0];
+  const focus = shownFocus(store) ?? roofs[0];
   const units = unitsIn(store, focus);
   const frame = frameOf(store, style, content, units);
   const dots = placedDots(content, frame, style, options.patterns);
@@ -156,7 +156,7 @@ function Axes({ frame, ink, style, grid, strip: fill }: Paint & { readonly frame
   const isNumbered = ({ isMajor }: FigureTick) => isMajor;
   return (
     <g data-layer="axes">
-      {strip && <rect x={strip.left} y={top} width={strip.right - strip.left} height={bottom - top} fill={fill} />}
+      {strip && <rect {...rectOf(strip)} fill={fill} />}
       <g stroke={grid} stroke-width={GRID} fill="none">
         {yTicks.filter(isNumbered).map((tick) => across(tick, left, right))}
         {xTicks.filter(isNumbered).map((tick) => down(tick, top, bottom))}
@@ -244,8 +244,8 @@ function Legend({ layout, style, theme, isPatterned }: Paint & { readonly layout
   const { plates, swatches } = layout;
   return (
     <g data-layer="legend">
-      {plates.map(({ left, right, top, bottom }) => (
-        <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.background} fill-opacity={0.9} />
+      {plates.map((plate) => (
+        <rect {...rectOf(plate)} fill={theme.background} fill-opacity={0.9} />
       ))}
       {swatches.map((swatch) => (
         <Mark {...swatch} radius={0.35 * style.font} {...{ isPatterned, background: theme.background }} />

@@ -6,7 +6,7 @@ import type { Store } from "../../state/store.ts";
 import { formatSignificant } from "../../text/numbers.ts";
 import { figureWords } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
-import { type Box, type Extent, type Scale, scaleLog } from "../scales.ts";
+import { type Box, clamp, type Extent, holds, type Scale, scaleLog } from "../scales.ts";
 import { type Counting, ticksOf } from "../ticks.ts";
 import type { Content, Dot } from "./dots.ts";
 import { type FigureStyle, MANY_DOTS, MORE_FOR_PATTERNS, STRIP_EM, textWidth } from "./styles.ts";
@@ -90,12 +90,12 @@ export function placedDots(content: Content, frame: Frame, style: FigureStyle, i
   const placed: Placed[] = [];
   for (const dot of content.dots) {
     const own = Number.isNaN(dot.share) ? 1.3 * smallest : 2 * largest * Math.sqrt(dot.share);
-    const radius = Math.max(smallest, Math.min(own, largest));
+    const radius = clamp(own, smallest, largest);
     const [x, y] = spotOf(frame, dot, radius);
     const key = `${x.toFixed(1)} ${y.toFixed(1)} ${radius.toFixed(1)} ${dot.code}`;
     const isNew = content.dots.length <= MANY_DOTS || !seen.has(key);
     seen.add(key);
-    if (isNew && isInside(frame, dot.ai, x, y)) placed.push({ ...dot, x, y, radius });
+    if (isNew && (dot.ai === 0 || holds(frame.plot, x, y))) placed.push({ ...dot, x, y, radius });
   }
   return placed.sort((a, b) => b.radius - a.radius);
 }
@@ -107,9 +107,6 @@ function spotOf({ plot, strip, x, y }: Frame, { ai, rate }: Dot, radius: number)
   const inside = Math.min(Math.max(at, plot.top + radius), plot.bottom - radius);
   return [strip ? (strip.left + strip.right) / 2 : plot.left, inside];
 }
-
-const isInside = ({ plot: { left, right, top, bottom } }: Frame, ai: number, x: number, y: number) =>
-  ai === 0 || (x >= left && x <= right && y >= top && y <= bottom);
 
 function extentsOf(
   { view: { zoom, axes } }: Store,
@@ -145,7 +142,7 @@ function extentsOf(
 /** Returns the vertical axis with the prefix of the focus peak, and its title. */
 function verticalOf({ y, yTitle }: Units, peak: number): { counting: Counting; title: string } {
   const isPerSecond = yTitle.every((unit) => unit.endsWith("/s"));
-  const power = isPerSecond ? Math.max(0, Math.min(24, 3 * Math.floor(Math.log10(peak) / 3))) : 0;
+  const power = isPerSecond ? clamp(3 * Math.floor(Math.log10(peak) / 3), 0, 24) : 0;
   const prefix = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"][power / 3];
   const one = Number(`1e${power}`);
   const counting = {

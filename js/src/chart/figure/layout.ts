@@ -8,9 +8,10 @@ import { shortenName } from "../../text/short_names.ts";
 import type { Terms } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
+import { distanceTo, squareAround } from "../labels/box_index.ts";
 import type { Anchor } from "../labels/candidates.ts";
 import type { Spot } from "../paths.ts";
-import { type Box, clamp } from "../scales.ts";
+import type { Box } from "../scales.ts";
 import type { Content, Entry } from "./dots.ts";
 import type { Frame, Placed } from "./frame.ts";
 import {
@@ -529,7 +530,11 @@ function placeName({ style, frame, dots, content }: Parts, draft: Draft, own: Pl
       if (isBeside && strictness.dots && isAmbiguous(box, own, dots)) continue;
       const leader = isBeside ? undefined : leaderTo(box, own);
       if (leader && !draft.placer.isLeaderClear(leader, strictness)) continue;
-      if (leader && others.some((dot) => dot.row !== own.row && crosses(aroundDot(dot), leader))) continue;
+      if (
+        leader &&
+        others.some((dot) => dot.row !== own.row && crosses(squareAround(dot.x, dot.y, dot.radius), leader))
+      )
+        continue;
       draft.placer.take([box], leader);
       if (leader) draft.leaders.push(leader);
       draft.texts.push({ ...place, parts: [part] });
@@ -538,14 +543,9 @@ function placeName({ style, frame, dots, content }: Parts, draft: Draft, own: Pl
   }
 }
 
-const aroundDot = ({ x, y, radius }: Placed): Box => ({
-  ...{ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius },
-});
-
 /** Whether another dot is about as near to a text as its own dot is. */
 const isAmbiguous = (box: Box, own: Placed, dots: readonly Placed[]) => {
-  const reach = distanceTo(box, own) + 0.35 * own.radius;
-  return dots.some((dot) => dot.row !== own.row && distanceTo(box, dot) <= reach);
+  const away = ({ x, y, radius }: Placed) => distanceTo(box, x, y) - radius;
+  const reach = away(own) + 0.35 * own.radius;
+  return dots.some((dot) => dot.row !== own.row && away(dot) <= reach);
 };
-const distanceTo = (box: Box, { x, y, radius }: Placed) =>
-  Math.hypot(x - clamp(x, box.left, box.right), y - clamp(y, box.top, box.bottom)) - radius;

@@ -1,6 +1,6 @@
 // Places the texts of a figure: clear of each other, of dots and of lines.
 
-import { overlap } from "../labels/box_index.ts";
+import { distanceTo, isInside, overlap, squareAround, startOf } from "../labels/box_index.ts";
 import type { Anchor } from "../labels/candidates.ts";
 import type { Spot } from "../paths.ts";
 import { type Box, clamp } from "../scales.ts";
@@ -38,13 +38,12 @@ export interface Placer {
 export function createPlacer(dots: readonly Round[], lines: readonly Segment[], gap: number): Placer {
   const taken: Box[] = [];
   const leaders: Segment[] = [];
-  const covers = (box: Box, { x, y, radius }: Round) =>
-    Math.hypot(x - clamp(x, box.left, box.right), y - clamp(y, box.top, box.bottom)) < radius;
+  const covers = (box: Box, { x, y, radius }: Round) => distanceTo(box, x, y) < radius;
   return {
     isClear: (boxes, bounds, strictness, own) =>
       boxes.every(
         (box) =>
-          isWithin(box, bounds) &&
+          isInside(box, bounds) &&
           !taken.some((other) => overlap(box, other, gap)) &&
           !leaders.some((leader) => crosses(box, leader)) &&
           !(strictness.lines && lines.some((line) => crosses(box, line))) &&
@@ -60,14 +59,11 @@ export function createPlacer(dots: readonly Round[], lines: readonly Segment[], 
   };
 }
 
-const isWithin = (box: Box, bounds: Box) =>
-  box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;
-
 /** The heights of letters above and below their baseline, in font sizes. */
 export const [ASCENT_EM, DESCENT_EM] = [0.76, 0.22];
 
 export function textBox({ x, y, anchor }: Place, width: number, font: number): Box {
-  const left = x - (anchor === "start" ? 0 : anchor === "end" ? width : width / 2);
+  const left = startOf(x, anchor, width);
   return { left, right: left + width, top: y - ASCENT_EM * font, bottom: y + DESCENT_EM * font };
 }
 
@@ -164,7 +160,7 @@ export function placesAlong([[x0, y0], [x1, y1]]: Segment, width: number, font: 
     const boxes = Array.from({ length: count + 1 }, (_, at) => {
       const along = -width / 2 + (width * at) / count;
       const [cx, cy] = [x + along * cos + half * sin, y + along * sin - half * cos];
-      return { left: cx - half, right: cx + half, top: cy - half, bottom: cy + half };
+      return squareAround(cx, cy, half);
     });
     return { x, y, angle: (Math.atan2(sin, cos) * 180) / Math.PI, boxes };
   };

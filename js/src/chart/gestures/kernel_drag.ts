@@ -12,6 +12,7 @@ import { lookUp } from "../../ui/keys.ts";
 import type { Move } from "../../wire/types.ts";
 import type { Ghost } from "../layers/moved_kernels.tsx";
 import type { Spot } from "../paths.ts";
+import { spotAt } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 import { changedBy, type Factor, type KernelTarget, moveAt, moveBy } from "./kernel_target.ts";
@@ -64,7 +65,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
       start: (ghost && store.rows.moves.value[row]) ?? {},
       leastTime: Math.min(utilization || 0, 1),
       can: possibleWhatIfs(kernels, row, focus),
-      at: ghost?.to ?? [scene.at.x[index] as number, scene.at.y[index] as number],
+      at: ghost?.to ?? spotAt(scene.at, index),
       x: scales.x,
       y: (points.x[index] === 0 && scales.strip?.y) || scales.y,
     };

@@ -6,7 +6,7 @@ import { useRef } from "preact/hooks";
 import { isTotal } from "../../roofline/totals.ts";
 import type { Store } from "../../state/store.ts";
 import { visiblePoints } from "../points/visible.ts";
-import type { Box } from "../scales.ts";
+import { type Box, holds, spotAt } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { zoomToBox } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
@@ -58,13 +58,13 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
 export const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey || event.metaKey;
 
 /** The rows of the kernels with a point in the box, in table order. */
-export function rowsWithin(scene: Scene, { left, right, top, bottom }: Box): number[] {
+export function rowsWithin(scene: Scene, box: Box): number[] {
   const { points, kernels } = scene;
   const { at } = visiblePoints(scene);
   const rows = new Set<number>();
   for (let index = 0; index < points.n; index++) {
-    const [x, y, row] = [at.x[index] as number, at.y[index] as number, points.row[index] as number];
-    if (x >= left && x <= right && y >= top && y <= bottom && !isTotal(kernels, row)) rows.add(row);
+    const row = points.row[index] as number;
+    if (holds(box, ...spotAt(at, index)) && !isTotal(kernels, row)) rows.add(row);
   }
   return [...rows].sort((a, b) => a - b);
 }

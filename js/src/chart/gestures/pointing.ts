@@ -8,7 +8,7 @@ import { isModified, keyShortcuts, lookUp, UNDO_KEYS, used } from "../../ui/keys
 import { placeIn } from "../../ui/pointer_position.ts";
 import type { PointerPosition } from "../layers/rulers.tsx";
 import { isShown, nearest, visiblePoints } from "../points/visible.ts";
-import { clamp } from "../scales.ts";
+import { clamp, spotAt } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
 import type { ChartGesture } from "./chart_drag.ts";
 import { KERNEL_DRAG_KEYS, KERNEL_KEYS, type KernelDrag } from "./kernel_drag.ts";
@@ -218,7 +218,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
         if (nearest(at, x, y, HOVER_PX) < 0) navigation.fit();
       },
       onKeyDown: (event: KeyboardEvent) => {
-        const around = index < 0 ? undefined : ([at.x[index] as number, at.y[index] as number] as const);
+        const around = index < 0 ? undefined : spotAt(at, index);
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         const isAlone = !isModified(event);
         const act = store.rows.kernelDrag.value

@@ -3,7 +3,7 @@
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Rates, ridgePoint } from "../../roofline/roofline.ts";
 import { type BentLine, type Gap, type Join, middleOf, type Spot } from "../paths.ts";
-import type { Scales } from "../scales.ts";
+import { clamp, holds, type Scales } from "../scales.ts";
 
 export type Anchor = "start" | "middle" | "end";
 
@@ -173,10 +173,7 @@ function alongLine(
 
 /** Whether any part of the roof's flat is in sight. */
 export const hasFlatInSight = (roof: Rates, scales: Scales) =>
-  isInPlot(scales, Math.max(scales.plot.left, scales.x(ridgePoint(roof))), scales.y(roof.peak));
-
-export const isInPlot = ({ plot }: Scales, x: number, y: number) =>
-  x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom;
+  holds(scales.plot, Math.max(scales.plot.left, scales.x(ridgePoint(roof))), scales.y(roof.peak));
 
 /** Positions along a flat. The position at the flat's right end is first. */
 function alongFlat(roof: Rates, scales: Scales): Position[] {
@@ -348,8 +345,7 @@ export function aroundMovedKernel(
   const extra = [button, down] as const;
   const gap = radius + 8;
   const start = (left: number, top: number): Position => ({ ...at(left, top, "start"), extra });
-  const within = (left: number) =>
-    Math.max(plot.left + NOTE_EDGE_PX, Math.min(left, plot.right - width - NOTE_EDGE_PX));
+  const within = (left: number) => clamp(left, plot.left + NOTE_EDGE_PX, plot.right - width - NOTE_EDGE_PX);
   return [0, 18, 36, 54, 72, 90].flatMap((ring) => [
     ...[-ring, ring].flatMap((shift) =>
       [x + gap, x - gap - width].map((left) => start(left, y + 4 - down / 2 + shift)),

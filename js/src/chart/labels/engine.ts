@@ -3,7 +3,17 @@
 
 import { type Box, clamp } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes, overlap } from "./box_index.ts";
+import {
+  addBoxes,
+  areClear,
+  type BoxIndex,
+  coveredPx,
+  indexBoxes,
+  isInside,
+  overlap,
+  squareAround,
+  startOf,
+} from "./box_index.ts";
 import type { Mark, Position } from "./candidates.ts";
 import {
   type Across,
@@ -232,7 +242,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
 
 /** The box of a text that is not rotated. */
 export function boxAt(width: number, { x, y, anchor, extra: [right, down] = [0, 0] }: Position): Box {
-  const left = x - (anchor === "start" ? 0 : anchor === "end" ? width : width / 2);
+  const left = startOf(x, anchor, width);
   return { left, right: left + width + right, top: y - FONT_PX * 0.86, bottom: y + FONT_PX * 0.26 + down };
 }
 
@@ -247,7 +257,7 @@ export function boxesAt(width: number, position: Position): Box[] {
   const { x, y, anchor, angle } = position;
   if (!angle) return [boxAt(width, position)];
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
-  const start = anchor === "start" ? 0 : anchor === "end" ? -width : -width / 2;
+  const start = startOf(0, anchor, width);
   // Half the side of a small box, px. For text rotated by about 30°, such a box is as high as the letters.
   const half = FONT_PX * 0.36;
   const count = Math.max(2, Math.ceil(Math.min(width, MAX_CHAIN_PX) / (1.6 * half)));
@@ -258,10 +268,6 @@ export function boxesAt(width: number, position: Position): Box[] {
     return squareAround(x + along * cos + up * sin, y + along * sin - up * cos, half);
   });
 }
-
-export const squareAround = (x: number, y: number, half: number): Box => ({
-  ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
-});
 
 /** The box of a placed label that is not rotated. For a rotated label use `boxesOf`, which returns several boxes. */
 export const boxOf = (label: PlacedLabel) => boxAt(labelWidth(label), label);
@@ -321,6 +327,3 @@ function squaredDistance(a: Box, b: Box): number {
   const down = Math.max(0, a.top - b.bottom, b.top - a.bottom);
   return across * across + down * down;
 }
-
-const isInside = (box: Box, bounds: Box) =>
-  box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;

@@ -12,8 +12,9 @@ import { firstRow, type Kernels } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { isOffScale } from "../scales.ts";
+import { isOffScale, spotAt } from "../scales.ts";
 import { indicesOf, joinsOf, type Scene } from "../scene.ts";
+import type { Mark } from "./candidates.ts";
 import { ALERT, type Choices, type Label, MUTED, TEXT } from "./engine.ts";
 import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
@@ -53,7 +54,7 @@ interface LabelGroup {
 
 /** Returns the labels. During a drag (`before` is given) only kernels that already have a label and marked kernels have labels. */
 export function kernelLabels(scene: Scene, before?: Choices): Label[] {
-  const { kernels, points, at, scales, marked, selected } = scene;
+  const { kernels, points, scales, marked, selected } = scene;
   const isRoofline = !("outer" in scales);
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   const boxes = pointBoxes(scene);
@@ -68,15 +69,19 @@ export function kernelLabels(scene: Scene, before?: Choices): Label[] {
     const isMarked = rows.some((each) => marked.includes(each));
     if (before && !isMarked && !before.has(key)) return [];
     const index = points.home[row] as number;
-    const markOf = (one: number) => ({ x: at.x[one] as number, y: at.y[one] as number, radius: radiusAt(points, one) });
-    const mark = markOf(index);
+    const mark = markAt(scene, index);
     const join = joins.get(row);
     const badge = badgeOf(scene, rows);
     const text = isNamed || isMarked ? joinedName(kernels, rows, names) : "";
     const label: Label = {
       ...{ kind: "kernel", key, text, bold: isMarked, ...(badge && { badge, ...(text && { shorter: [""] }) }) },
       colour: selected.size === 0 || isMarked ? TEXT : MUTED,
-      positions: RULES.kernel.positions(mark, join, scales, pointsOnOtherRoofs(scene, row).map(markOf)),
+      positions: RULES.kernel.positions(
+        mark,
+        join,
+        scales,
+        pointsOnOtherRoofs(scene, row).map((other) => markAt(scene, other)),
+      ),
     };
     // A name beside the line that joins the kernel's points needs no leader.
     if (join) return [label];
@@ -91,6 +96,12 @@ export function kernelLabels(scene: Scene, before?: Choices): Label[] {
   const alert = isRoofline && (!before || before.has("above")) ? aboveLabel(scene) : undefined;
   const ranks = groups.filter(({ rows }) => badgeOf(scene, rows)).length;
   return alert ? [...labels.slice(0, ranks), alert, ...labels.slice(ranks)] : labels;
+}
+
+/** Returns a point as the mark of a label, with a `margin` around it, px. */
+function markAt({ points, at }: Scene, index: number, margin = 0): Mark {
+  const [x, y] = spotAt(at, index);
+  return { x, y, radius: radiusAt(points, index) + margin };
 }
 
 /** Whether a kernel has a point in sight. */
@@ -147,8 +158,8 @@ const maxLabels = (width: number) => MAX_LABELS.find(({ below }) => width < belo
 
 /** The distance between the points of two kernels, px. */
 function distance({ points, at }: Scene, a: number, b: number): number {
-  const [from, to] = [points.home[a] as number, points.home[b] as number];
-  return Math.hypot((at.x[from] as number) - (at.x[to] as number), (at.y[from] as number) - (at.y[to] as number));
+  const [[x, y], [toX, toY]] = [spotAt(at, points.home[a] as number), spotAt(at, points.home[b] as number)];
+  return Math.hypot(x - toX, y - toY);
 }
 
 /** Returns the text of the badge of kernels that share a label, such as "1", "1–4" or "1, 3". Empty without a badge. */
@@ -183,7 +194,7 @@ const [busyTimes, aboveTexts] = [memoize<number>(), memoize<readonly string[]>()
 
 /** Returns the one label of all kernels above the roof. */
 function aboveLabel(scene: Scene): Label | undefined {
-  const { kernels, points, at, above, scales } = scene;
+  const { kernels, points, above, scales } = scene;
   const heaviest = above
     .filter((row) => isDrawn(scene, row))
     .reduce(
@@ -192,8 +203,8 @@ function aboveLabel(scene: Scene): Label | undefined {
     );
   if (heaviest < 0) return undefined;
   const index = points.home[heaviest] as number;
-  const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) + 3 };
-  const isOff = isOffScale(scales, points.x[index] as number, points.y[index] as number);
+  const mark = markAt(scene, index, 3);
+  const isOff = isOffScale(scales, ...spotAt(points, index));
   const [text = "", ...shorter] = aboveTexts(above, [kernels, isOff], () => [
     ...GROUPS_ABOVE.map((most) => aboveText(kernels, above, most, isOff)),
     strings.countAbove(above.length),

@@ -4,9 +4,9 @@ import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
 import type { BentLine, Gap } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
-import type { Box } from "../scales.ts";
+import { type Box, spotAt } from "../scales.ts";
 import { ceilingsIn, isInSight, joinsOf, type Scene } from "../scene.ts";
-import { squareAround } from "./engine.ts";
+import { squareAround } from "./box_index.ts";
 
 /** If there are more points than this, there is no room beside the points. Labels then ignore the points. */
 export const MAX_POINTS_TO_AVOID = 400;
@@ -30,7 +30,7 @@ export const pointBoxes = (scene: Scene, max = MAX_POINTS_TO_AVOID): readonly Ke
 function findPoints({ points, at }: Scene): KernelBox[] {
   return Array.from({ length: points.n }, (_, index) => ({
     row: points.row[index] as number,
-    ...squareAround(at.x[index] as number, at.y[index] as number, radiusAt(points, index) + 1),
+    ...squareAround(...spotAt(at, index), radiusAt(points, index) + 1),
   }));
 }
 

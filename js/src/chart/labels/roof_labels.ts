@@ -6,11 +6,11 @@ import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
-import { isNarrow } from "../scales.ts";
+import { holds, isNarrow } from "../scales.ts";
 import { ceilingsIn, hasChipsAlone, isNearRoof, type Scene } from "../scene.ts";
-import { overlap } from "./box_index.ts";
-import { aboveFlat, hasFlatInSight, isInPlot, type Position } from "./candidates.ts";
-import { boxesAt, CLEARLY_PX, type Label, type LabelName, MUTED, squareAround } from "./engine.ts";
+import { overlap, squareAround } from "./box_index.ts";
+import { aboveFlat, hasFlatInSight, type Position } from "./candidates.ts";
+import { boxesAt, CLEARLY_PX, type Label, type LabelName, MUTED } from "./engine.ts";
 import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shortenToWords, textWidth } from "./text_fitting.ts";
@@ -130,7 +130,7 @@ function ridgeLabel(roof: Roof, scene: Scene): Label {
   return {
     ...{ kind: "ridge", key: `ridge ${roof.chip.id}`, text: units.intensityAlone(ai, 4), colour: roof.chip.id },
     near: nearRidge(scene, x, y),
-    positions: isInPlot(scales, x, y) ? RULES.ridge.positions([x, y], false) : [],
+    positions: holds(scales.plot, x, y) ? RULES.ridge.positions([x, y], false) : [],
   };
 }
 
@@ -154,7 +154,7 @@ function levelLabels(scene: Scene): Label[] {
     const number: Label = {
       ...{ kind: "levelRidge", key: `ridge level ${name}`, colour, text: units.intensityAlone(ridge, 4) },
       near: nearRidge(scene, x, y),
-      positions: isInPlot(scales, x, y) ? RULES.levelRidge.positions([x, y], false) : [],
+      positions: holds(scales.plot, x, y) ? RULES.levelRidge.positions([x, y], false) : [],
     };
     return [label, number];
   });

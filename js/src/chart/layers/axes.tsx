@@ -10,7 +10,7 @@ import { namedTicks, type Units } from "../axis_units.ts";
 import { ridgeNumber } from "../labels/roof_labels.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { px } from "../paths.ts";
-import { type Box, isNarrow, type Scale, type Scales } from "../scales.ts";
+import { type Box, clamp, isNarrow, rectOf, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import type { Counting } from "../ticks.ts";
@@ -217,7 +217,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
   const isSeen = at !== undefined && at >= top && at <= bottom;
   const limit = focus ? units.bandwidth(focus.bandwidth, 4) : "";
   // An arrow and the value at the edge say where a roof out of view is.
-  const edge = at === undefined ? 0 : Math.max(top + 9, Math.min(at, bottom - 9));
+  const edge = at === undefined ? 0 : clamp(at, top + 9, bottom - 9);
   const sign = isSeen || at === undefined ? "" : at < top ? "↑ " : "↓ ";
   const ticks = narrow
     ? []
@@ -227,7 +227,7 @@ function Strip({ scales, strip, units, theme, focus }: StripProps) {
   const middle = (left + right) / 2;
   return (
     <g class="rw-strip">
-      <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.wash} />
+      <rect {...rectOf(strip)} fill={theme.wash} />
       {ticks.map(([tick, text]) => (
         <g key={text}>
           <line x1={left - 3} x2={left} y1={tick} y2={tick} stroke={theme.line} />

@@ -6,9 +6,9 @@ import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
 import type { Kernels } from "../../wire/columns.ts";
-import { bendOf, type LabelledArrow, px, type Spot } from "../paths.ts";
+import { bendOf, between, type LabelledArrow, lengthOf, px } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
-import { project } from "../scales.ts";
+import { project, spotAt } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
@@ -51,15 +51,15 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
       const [start, end] = [earlier.points.home[row] ?? -1, points.home[now] ?? -1];
       if (start < 0 || end < 0 || !isMeasured(points, end) || (earlier.points.x[start] === 0 && !scales.strip))
         return [];
-      const tail: Spot = [before.x[start] as number, before.y[start] as number];
-      const head: Spot = [at.x[end] as number, at.y[end] as number];
+      const tail = spotAt(before, start);
+      const head = spotAt(at, end);
       return [
         {
           ...{ row: now, key: `run ${now}`, startsAtPoint: false },
           text: formatChange(from, to),
           faster: verdict === "faster",
           from: tail,
-          bend: [(tail[0] + head[0]) / 2, (tail[1] + head[1]) / 2],
+          bend: between(tail, head),
           to: head,
           rim: radiusAt(points, end),
           isMarked: marked.includes(now),
@@ -83,7 +83,7 @@ export function seriesArrows({ kernels, points, at, scales, marked }: Scene): Ru
   const home = (row: number) => points.home[row] ?? -1;
   const hasPlace = (row: number) =>
     home(row) >= 0 && isMeasured(points, home(row)) && (points.x[home(row)] !== 0 || scales.strip !== undefined);
-  const spot = (row: number): Spot => [at.x[home(row)] as number, at.y[home(row)] as number];
+  const spot = (row: number) => spotAt(at, home(row));
   const arrows = [...new Set(marked.map((row) => same[row] ?? -1))].flatMap((number) => {
     const rows = rowsOf(same, number, kernels.category).filter(hasPlace);
     return rows.slice(1).map((row, place): RunArrow => {
@@ -103,10 +103,11 @@ export function seriesArrows({ kernels, points, at, scales, marked }: Scene): Ru
 }
 
 /** The filled head of an arrow, which ends at the rim of its point. */
-function headPath({ bend, to, from }: RunArrow, rim: number): string {
+function headPath(arrow: RunArrow): string {
+  const { bend, to, rim } = arrow;
   const [dx, dy] = [to[0] - bend[0], to[1] - bend[1]];
   const length = Math.hypot(dx, dy);
-  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < rim + HEAD_PX) return "";
+  if (lengthOf(arrow) < rim + HEAD_PX) return "";
   const [x, y] = [dx / length, dy / length];
   const at = (back: number, aside: number) => `${px(to[0] - x * back - y * aside)},${px(to[1] - y * back + x * aside)}`;
   const foot = rim + 1 + HEAD_PX;
@@ -122,7 +123,7 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
         return (
           <g key={arrow.row} data-row={arrow.row} stroke={colour} stroke-width={arrow.isMarked ? 2 : 1}>
             <path d={`M${arrow.from}Q${arrow.bend} ${arrow.to}`} />
-            <path d={headPath(arrow, arrow.rim)} fill={colour} />
+            <path d={headPath(arrow)} fill={colour} />
             {!arrow.startsAtPoint && (
               <circle cx={arrow.from[0]} cy={arrow.from[1]} r={START_RADIUS_PX} fill={theme.background} />
             )}

@@ -5,7 +5,7 @@ import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Gap, Join } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { clamp, isNarrow, type Scales } from "../scales.ts";
+import { clamp, isNarrow, type Scales, spotAt } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
@@ -45,7 +45,7 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
   // the kernel.
   const possible = (points.y[index] as number) / utilization;
   const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
-  const [x, y] = [at.x[index] as number, at.y[index] as number];
+  const [x, y] = spotAt(at, index);
   const rim = radiusAt(points, index) + 2;
   if (roof === undefined || Math.abs(y - roof) < rim + 7 || !isShown(scene, index)) return undefined;
   const { top, bottom } = scales.plot;

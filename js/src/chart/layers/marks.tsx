@@ -15,7 +15,7 @@ import {
 import { FONT_PX } from "../labels/text_fitting.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { type Box, isOffScale, OFF_SCALE_PX } from "../scales.ts";
+import { type Box, isOffScale, OFF_SCALE_PX, rectOf, spotAt } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
@@ -43,9 +43,7 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
 
 /** The selection rectangle during its drag. */
 export function Marquee({ box }: { box: Box | undefined }) {
-  if (!box) return null;
-  const { left, right, top, bottom } = box;
-  return <rect class="rw-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
+  return box ? <rect class="rw-marquee" {...rectOf(box)} /> : null;
 }
 
 /**
@@ -56,7 +54,7 @@ export function OffScaleSigns({ scene: { points, at, scales, above, theme } }: {
   const { top, bottom, left, right } = scales.plot;
   const xs = above.flatMap((row) => {
     const index = points.home[row] ?? -1;
-    return isOffScale(scales, points.x[index] as number, points.y[index] as number) ? [at.x[index] as number] : [];
+    return isOffScale(scales, ...spotAt(points, index)) ? [at.x[index] as number] : [];
   });
   const minor = at.beyond?.map((index) => {
     const [x, y] = [Math.round(at.x[index] as number), Math.round(at.y[index] as number)];

@@ -9,7 +9,7 @@ import type { PlacedLabel } from "../labels/engine.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { arrowPath, bendOf, type Spot } from "../paths.ts";
 import { isShown } from "../points/visible.ts";
-import { project } from "../scales.ts";
+import { project, spotAt } from "../scales.ts";
 import { isInSight, type Scene } from "../scene.ts";
 
 /** The radius of a ring, px. */
@@ -38,8 +38,8 @@ function ringsOf({ scales, roofs, focus }: Scene, { kernels, names }: MergePrevi
   const rings = new Map<string, Ring>();
   names.forEach((name, row) => {
     const index = points.home[row] ?? -1;
-    const at: Spot = [places.x[index] as number, places.y[index] as number];
-    const [ai, rate] = [points.x[index] as number, points.y[index] as number];
+    const at = spotAt(places, index);
+    const [ai, rate] = spotAt(points, index);
     if (index < 0 || !isInSight(scales, ai, ...at)) return;
     const figures = `${formatIntensity(ai, 3, `${operation}/B`)}, ${formatQuantity(rate, `${operation}/s`)}`;
     const key = at.map(Math.round).join();
@@ -55,7 +55,7 @@ export function MergePreviewMarks({ scene, preview }: { scene: Scene; preview: M
   const { points, at, theme } = scene;
   const starts = preview.rows.flatMap((row): Spot[] => {
     const index = points.home[row] ?? -1;
-    return index >= 0 && isShown(scene, index) ? [[at.x[index] as number, at.y[index] as number]] : [];
+    return index >= 0 && isShown(scene, index) ? [spotAt(at, index)] : [];
   });
   return (
     <g data-rw="merge-preview" fill="none" stroke={theme.text} stroke-width={1.5}>

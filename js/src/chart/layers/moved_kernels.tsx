@@ -10,15 +10,16 @@ import { focusNeighbour } from "../../ui/focus.ts";
 import { stepOf } from "../../ui/keys.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { moveWords } from "../../words/words.ts";
+import { squareAround } from "../labels/box_index.ts";
 import { NOTE_EDGE_PX } from "../labels/candidates.ts";
-import { boxOf, type Label, type PlacedLabel, squareAround, TEXT } from "../labels/engine.ts";
+import { boxOf, type Label, type PlacedLabel, TEXT } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
 import { textWidth } from "../labels/text_fitting.ts";
-import { arrowPath, type Spot } from "../paths.ts";
+import { arrowPath, between, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import { shapeOf, shapePath } from "../points/shapes.ts";
 import { isShown } from "../points/visible.ts";
-import { type Box, clamp, project } from "../scales.ts";
+import { type Box, clamp, project, spotAt } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { LINE_PX } from "./marks.tsx";
@@ -64,7 +65,7 @@ export function ghostsOf(
     return [
       {
         ...{ row, index, radius: Math.max(4, radiusAt(scene.points, index)), side: points.side[mark] as number },
-        from: [at.x[index] as number, at.y[index] as number],
+        from: spotAt(at, index),
         to: [ai === 0 ? x : clamp(x, frame.left, frame.right), y],
       },
     ];
@@ -126,8 +127,6 @@ export function MovedKernels({ ghosts, looks: { colours, colour, isPatterned }, 
     </g>
   );
 }
-
-const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
 /** The width of the button beside a note, px. */
 const BUTTON_PX = 24;

@@ -22,7 +22,7 @@ import {
 import { lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "../labels/obstacles.ts";
 import { RULES } from "../labels/rules.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
-import { type Box, isNarrow } from "../scales.ts";
+import { type Box, clamp, isNarrow, spotAt } from "../scales.ts";
 import { isInSight, type Scene, unitsIn } from "../scene.ts";
 import { Labels } from "./marks.tsx";
 
@@ -85,7 +85,8 @@ export function roofsAbove(store: Store, row: number): string {
  */
 export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const { kernels, points, focus } = scene;
-  const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
+  const row = points.row[index] as number;
+  const [ai, rate] = spotAt(points, index);
   const aiAt = (level?: string) => (level !== undefined && focus ? intensityAt(kernels, row, focus.chip, level) : ai);
   const unit = operationOf(kernels, row, focus?.precision ?? "");
   const least = isMeasured(points, index) ? 1 : 1 - 1e-9;
@@ -115,7 +116,7 @@ function textsOf(
  */
 export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;
-  const from = { x: at.x[index] as number, y: at.y[index] as number };
+  const [x, y] = spotAt(at, index);
   const rim = radiusAt(points, index) + 3;
   // The label of the gap already says how far away the focus roof is, so the ruler's label omits the factor.
   const isTold = names.some(({ key }) => key === `gap ${points.row[index]}`);
@@ -123,7 +124,7 @@ export function rulerOver(scene: Scene, index: number, names: Names, others: Box
     const [text = limit.text, ...brief] = limit.brief;
     return isTold && limit.key === `roof ${scene.focus?.chip.id}` ? { ...limit, text, brief } : limit;
   });
-  return rulerOf(scene, limits, { ...from, y: from.y - rim }, names, others, arrows);
+  return rulerOf(scene, limits, { x, y: y - rim }, names, others, arrows);
 }
 
 /**
@@ -236,7 +237,7 @@ function columnsOf(spots: readonly PointerPosition[], from: PointerPosition, top
   const ends = new Map<number, number>();
   for (const { x, y } of spots) {
     const at = Math.round(x * 10) / 10;
-    ends.set(at, Math.max(top, Math.min(y, ends.get(at) ?? from.y)));
+    ends.set(at, clamp(y, top, ends.get(at) ?? from.y));
   }
   return [...ends].map(([x, y]) => `M${x},${from.y}V${y}`).join("");
 }

@@ -11,7 +11,7 @@ import { RULES } from "../labels/rules.ts";
 import { arrowPath, bendOf, circlePath, type LabelledArrow, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { isNarrow, stripMiddle } from "../scales.ts";
+import { isNarrow, spotAt, stripMiddle } from "../scales.ts";
 import { isInSight, type Scene } from "../scene.ts";
 import { Clip } from "./clip.tsx";
 
@@ -66,7 +66,7 @@ function kernelChanges(scene: Scene, moves: readonly KernelChange[]): LabelledAr
   for (const { index, row, from, ratio, intensity } of moves) {
     if (changes.length === (isNarrow(scene.scales) ? MAX_CHANGES_IN_NARROW_CHART : MAX_CHANGES)) break;
     const start = spotOf(scene, from.ai, from.rate);
-    const end: Spot = [at.x[index] as number, at.y[index] as number];
+    const end = spotAt(at, index);
     if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;
     const text = hasMoved(ratio)
       ? words.faster(formatFactor(ratio))

@@ -7,8 +7,8 @@ import { nameOf } from "../../text/kernel_names.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import type { Terms } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
-import { overlap } from "../labels/box_index.ts";
-import { boxOf, type PlacedLabel, squareAround } from "../labels/engine.ts";
+import { overlap, squareAround } from "../labels/box_index.ts";
+import { boxOf, type PlacedLabel } from "../labels/engine.ts";
 import { linesOf, textWidth } from "../labels/text_fitting.ts";
 import { type Box, clamp, type Size } from "../scales.ts";
 

@@ -7,9 +7,9 @@ import type { Trails } from "../../state/trails.ts";
 import { formatFactor, formatRatio, formatTenths } from "../../text/numbers.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { fusionWords as words } from "../../words/words.ts";
-import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
+import { arrowPath, bendOf, type LabelledArrow } from "../paths.ts";
 import { radiusOf } from "../points/painter.ts";
-import { project } from "../scales.ts";
+import { project, spotAt } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
@@ -86,12 +86,12 @@ export function trailLines(
   for (const { row, from, ratio } of trails.list) {
     const home = points.home[row] ?? MEASURED;
     if (home < 0) continue;
-    const to: Spot = [at.x[home] as number, at.y[home] as number];
+    const to = spotAt(at, home);
     const text = gainOf(ratio, speedUps.get(row));
     for (const part of from) {
       const mark = parts.home[part] ?? MEASURED;
       if (mark < 0 || isLost(scene, parts, mark)) continue;
-      const start: Spot = [before.x[mark] as number, before.y[mark] as number];
+      const start = spotAt(before, mark);
       const line = { key: `trail ${row}`, text, from: start, bend: bendOf(start, to), to, rim, isMarked: true };
       lines.set([...start, ...to].map(Math.round).join(), line);
     }

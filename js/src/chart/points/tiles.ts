@@ -1,5 +1,7 @@
 // Divides a raster into square tiles, to repaint only the tiles that changed.
 
+import { clamp } from "../scales.ts";
+
 /** The size of a raster and of its tiles in device pixels, and the number of tiles. */
 export interface TileGrid {
   readonly width: number;
@@ -18,7 +20,7 @@ export function tileGrid(width: number, height: number, least: number): TileGrid
   return { width, height, size, shift, across: Math.ceil(width / size), down: Math.ceil(height / size) };
 }
 
-const clamped = (pixel: number, shift: number, tiles: number) => Math.max(0, Math.min(pixel >> shift, tiles - 1));
+const clamped = (pixel: number, shift: number, tiles: number) => clamp(pixel >> shift, 0, tiles - 1);
 
 /** Returns the tile of a pixel. A pixel outside the raster belongs to the nearest tile. */
 export const tileAt = ({ shift, across, down }: TileGrid, x: number, y: number) =>

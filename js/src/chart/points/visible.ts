@@ -2,7 +2,7 @@
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
-import type { Scale, Scales, Spots } from "../scales.ts";
+import { clamp, type Scale, type Scales, type Spots } from "../scales.ts";
 
 /**
  * The x of a point out of sight. The value is far from any pointer, but finite, because drawing needs a finite number.
@@ -91,7 +91,7 @@ export function nearest(at: Spots, x: number, y: number, reach: number): number 
  * Returns the index of a cell. A position outside the grid belongs to the nearest cell at the border, so that a search
  * finds the position.
  */
-const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL_PX), cells - 1));
+const cell = (px: number, cells: number) => clamp(Math.floor(px / CELL_PX), 0, cells - 1);
 
 /** Builds the grid of all points in sight. */
 function gridOf(at: Spots): Grid {

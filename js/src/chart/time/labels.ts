@@ -5,7 +5,8 @@ import { gapText } from "../../text/describe.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { strings } from "../../words/words.ts";
-import { type Label, MUTED, type PlacedLabel, placeLabels, squareAround, TEXT } from "../labels/engine.ts";
+import { squareAround } from "../labels/box_index.ts";
+import { type Label, MUTED, type PlacedLabel, placeLabels, TEXT } from "../labels/engine.ts";
 import { kernelLabels } from "../labels/kernel_labels.ts";
 import { pointBoxes } from "../labels/obstacles.ts";
 import { MAX_ROOF_LETTERS } from "../labels/roof_labels.ts";
@@ -13,7 +14,7 @@ import type { LabelContext } from "../labels/roofline_labels.ts";
 import { RULES } from "../labels/rules.ts";
 import { FONT_PX, shortenToWords, textWidth } from "../labels/text_fitting.ts";
 import { ghostBox } from "../layers/moved_kernels.tsx";
-import type { Spot } from "../paths.ts";
+import { between, type Spot } from "../paths.ts";
 import type { Box } from "../scales.ts";
 import { diagonalEnd, diagonalStart, type TimeGap, type TimeScene, tickText } from "./scene.ts";
 
@@ -116,7 +117,7 @@ function gapLabels({ kernels, focus, marked }: TimeScene, gaps: readonly TimeGap
       {
         ...{ kind: "timeGap", key: `gap ${row}`, text: gapText(boundOf(row)), bold: isMarked(gap) },
         colour: TEXT,
-        positions: RULES.timeGap.positions([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]),
+        positions: RULES.timeGap.positions(between(from, to)),
       },
     ];
   });

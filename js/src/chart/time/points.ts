@@ -6,7 +6,7 @@ import { radii } from "../../roofline/positions.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { isProgram, isTotal } from "../../roofline/totals.ts";
 import { everyRow, type Kernels } from "../../wire/columns.ts";
-import type { Extent } from "../scales.ts";
+import { type Extent, spotAt } from "../scales.ts";
 
 /**
  * Returns points whose x is the compute time and whose y is the memory time of one launch, s. One of the two times may
@@ -58,7 +58,7 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
   let high = overhead * 2;
   let [xLow, yLow] = [before(overhead, overhead), before(overhead, overhead)];
   for (let at = 0; at < points.n; at++) {
-    const [x, y] = [points.x[at] as number, points.y[at] as number];
+    const [x, y] = spotAt(points, at);
     const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
     xLow = Math.min(xLow, before(x, x * slower));
     yLow = Math.min(yLow, before(y, y * narrower));
@@ -78,7 +78,7 @@ export function longestTimes(kernels: Kernels, points: Points, roof: Roof | unde
   const [slower, narrower] = fromSheet(roof);
   let [x, y] = [0, 0];
   for (let at = 0; at < points.n; at++) {
-    const [compute, memory] = [points.x[at] as number, points.y[at] as number];
+    const [compute, memory] = spotAt(points, at);
     const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
     const isUp = memory >= compute;
     x = Math.max(x, compute, compute * slower, isUp ? 0 : took);

@@ -1,7 +1,7 @@
 // Builds the scene of the time view from the state. All layers of the time view draw from the scene.
 
 import type { Points } from "../../roofline/points.ts";
-import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
+import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
@@ -18,9 +18,19 @@ import {
   scaleLike,
   scaleLinear,
   scaleLog,
+  spotAt,
   stableScales,
 } from "../scales.ts";
-import { fittedPoints, isPatternedIn, namedIn, roofColours, type Scene, selectionOf, unitsIn } from "../scene.ts";
+import {
+  fittedPoints,
+  isPatternedIn,
+  namedIn,
+  roofColours,
+  type Scene,
+  selectionOf,
+  shownFocus,
+  unitsIn,
+} from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { zoomed } from "../zoom.ts";
@@ -55,10 +65,7 @@ export interface TimeGap {
  * Returns the roof that bounds the kernels. If the focus chip's roof is shown, returns this roof. Otherwise returns the
  * first roof.
  */
-export function judgeOf(store: Store): Roof | undefined {
-  const roofs = store.rates.shownRoofs.value;
-  return roofs.find((roof) => roof === store.rates.focusRoof.value) ?? roofs[0];
-}
+export const judgeOf = (store: Store) => shownFocus(store) ?? store.rates.shownRoofs.value[0];
 
 const [ZERO_COLUMN_PX, ZERO_ROW_PX] = [48, 32];
 /** If there are more points than this, only marked kernels have gaps. */
@@ -190,7 +197,7 @@ function timeScales(
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   const at = { x: new Float32Array(points.n), y: new Float32Array(points.n) };
   for (let index = 0; index < points.n; index++) {
-    const [compute, memory] = [points.x[index] as number, points.y[index] as number];
+    const [compute, memory] = spotAt(points, index);
     at.x[index] = compute > 0 || x.isLinear ? x(compute) : (outer.left + plot.left) / 2;
     at.y[index] = memory > 0 || y.isLinear ? y(memory) : (outer.bottom + plot.bottom) / 2;
   }
@@ -219,7 +226,7 @@ export function timeGaps(scene: TimeScene): TimeGap[] {
   for (const index of indices) {
     if (index < 0 || !isMeasured(points, index) || points.aboveRoof[index] || !isShown(scene, index)) continue;
     const row = points.row[index] as number;
-    const [x, y] = [at.x[index] as number, at.y[index] as number];
+    const [x, y] = spotAt(at, index);
     const seconds = measuredTime(kernels, row);
     const up = (points.y[index] as number) >= (points.x[index] as number);
     const to = up ? ([x, scales.y(seconds)] as const) : ([scales.x(seconds), y] as const);

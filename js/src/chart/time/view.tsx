@@ -8,6 +8,7 @@ import { strings } from "../../words/words.ts";
 import type { ChartDrag } from "../gestures/chart_drag.ts";
 import { usePointing } from "../gestures/pointing.ts";
 import { cardOf, Tooltip } from "../layers/tooltip.tsx";
+import { spotAt } from "../scales.ts";
 import { type PlaneProps, Stage, useStableLabels } from "../stage.tsx";
 import { layersOver, layersUnder, placedLabels, timeData, timeMarks } from "./layers.tsx";
 import { type TimeScene, timeSceneOf } from "./scene.ts";
@@ -30,6 +31,8 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
   // Labels keep their places while a rate is dragged or the pointer is on a point.
   const labels = useStableLabels(isMoving || index >= 0, (before) => placedLabels(scene, marks, before));
 
+  const [x, y] = spotAt(at, index);
+  const row = scene.points.row[index] as number;
   return (
     <Stage
       store={store}
@@ -46,11 +49,11 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
       {focus && index >= 0 && (
         <Tooltip
           {...cardOf({
-            ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
-            more: whatIfRow(store.rows.movedKernels.value, scene.points.row[index] as number),
+            ...{ kernels, row, roof: focus, view: "time", scales, below },
+            more: whatIfRow(store.rows.movedKernels.value, row),
             terms: store.view.terms.value,
             colourBy: scene.colouring.key,
-            ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
+            ...{ x, y, names: labels },
           })}
         />
       )}

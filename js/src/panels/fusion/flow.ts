@@ -1,6 +1,7 @@
 // Layout of a graph: boxes in layers from top to bottom, and edges in lanes between the boxes. A box is an op, or a
 // kernel whose ops are folded into one box.
 
+import { clamp } from "../../chart/scales.ts";
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import type { Work } from "../../ui/slices.ts";
@@ -177,7 +178,7 @@ export function spread(
   const [low, high] = [-limit, limit - offset - (apart[wanted.length] ?? 0)];
   const places: number[] = [];
   for (const { sum, count } of pools) {
-    const place = low <= high ? Math.max(low, Math.min(high, sum / count)) : sum / count;
+    const place = low <= high ? clamp(sum / count, low, high) : sum / count;
     for (let at = 0; at < count; at++) places.push(place + (offsets[places.length] as number));
   }
   return places;
@@ -200,7 +201,7 @@ export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph
     const inner = layers[at] as number[];
     const left =
       room.width - 2 * MARGIN - (row.length - inner.length) * (LANE_GAP + BOX_GAP) - (inner.length - 1) * BOX_GAP;
-    const width = Math.max(MIN_BOX_WIDTH, Math.min(MAX_BOX_WIDTH, Math.floor(left / inner.length)));
+    const width = clamp(Math.floor(left / inner.length), MIN_BOX_WIDTH, MAX_BOX_WIDTH);
     for (const box of inner) widths[box] = width;
   });
   const x: number[] = up.map(() => 0);
@@ -230,7 +231,7 @@ export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph
   const width = Math.max(room.width, right - left + 2 * MARGIN);
   const boxHeight = graph.ops.length > MAX_LARGE_BOXES ? SMALL_BOX_HEIGHT : LARGE_BOX_HEIGHT;
   const free = (room.height - 2 * END_HEIGHT - rows.length * boxHeight) / Math.max(1, rows.length - 1);
-  const pitch = boxHeight + Math.max(MIN_LAYER_GAP, Math.min(MAX_LAYER_GAP, Math.floor(free)));
+  const pitch = boxHeight + clamp(Math.floor(free), MIN_LAYER_GAP, MAX_LAYER_GAP);
   const y: number[] = [];
   rows.forEach((row, at) => {
     for (const node of row) y[node] = END_HEIGHT + at * pitch + boxHeight / 2;

@@ -1,5 +1,7 @@
 // The drawn parts of a layout, and which box the pointer or an arrow key selects.
 
+import { startOf } from "../../chart/labels/box_index.ts";
+import { clamp } from "../../chart/scales.ts";
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
@@ -46,7 +48,7 @@ export function middleOf({ points }: Edge): Point {
 const [MIN_EDGE_PX, MAX_EDGE_PX, EDGE_OF_ONE_BYTE_PX] = [3, 10, -2.7];
 
 export const thickness = (bytes: number) =>
-  Math.max(MIN_EDGE_PX, Math.min(MAX_EDGE_PX, Math.log10(Math.max(1, bytes)) + EDGE_OF_ONE_BYTE_PX));
+  clamp(Math.log10(Math.max(1, bytes)) + EDGE_OF_ONE_BYTE_PX, MIN_EDGE_PX, MAX_EDGE_PX);
 
 /** The widths of letters and digits in the graph, px: of bold names and of other texts. */
 const [NAME_LETTER_PX, LETTER_PX] = [7.2, 6.4];
@@ -250,7 +252,7 @@ export function sideTexts(
   const taken: VisiblePart[] = shown.boxes.map((at) => sidesOf(flow, at));
   return wanted.filter(({ text, x, y, anchor }) => {
     const width = textPx(text);
-    const left = anchor === "end" ? x - width : x - width / 2;
+    const left = startOf(x, anchor, width);
     const box = { left, right: left + width, top: y - LINE_PX / 2, bottom: y + LINE_PX / 2 };
     const isFree =
       left >= 0 &&

@@ -2,6 +2,7 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { clamp, holds } from "../../chart/scales.ts";
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -175,7 +176,7 @@ export function FlowView(props: FlowViewProps) {
     if (!gesture.drag) return;
     draggedTo.value = placeOf(event);
     const box = frame.current?.getBoundingClientRect();
-    isOver.value = box === undefined || isWithin(event, box);
+    isOver.value = box === undefined || holds(box, event.clientX, event.clientY);
   }
   function drop(op: number, place: Point) {
     const { flow, workload, merge, split } = latest.current;
@@ -348,9 +349,6 @@ export function FlowView(props: FlowViewProps) {
   );
 }
 
-const isWithin = ({ clientX: x, clientY: y }: PointerEvent, { left, right, top, bottom }: DOMRect) =>
-  x >= left && x <= right && y >= top && y <= bottom;
-
 const placeBy = (from: Point, to: Point): Point => ({ x: to.x - from.x, y: to.y - from.y });
 
 const crowdedLook = (isCrowded: boolean) => (isCrowded ? "rw-crowded" : "rw-band");
@@ -465,7 +463,7 @@ const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
 /** What a click on the edge would do, right of the edge, or left of it at the right end of the graph. */
 function Pill({ edge, proposal: { text, next }, width }: { edge: Edge; proposal: Proposal; width: number }) {
   const { x, y } = middleOf(edge);
-  const left = Math.max(0, Math.min(x + 14, width - PILL_PX + 14));
+  const left = clamp(x + 14, 0, width - PILL_PX + 14);
   const style = { left: `${left}px`, top: `${y}px`, maxWidth: `${width - left - 4}px` };
   return (
     <div class="rw-pill-note" data-rw="edge-note" data-refused={next ? undefined : "true"} role="status" style={style}>

@@ -3,6 +3,7 @@
 
 import { untracked } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { clamp } from "../../chart/scales.ts";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
 import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, type RateUnit, spokenRate } from "../../text/numbers.ts";
@@ -75,7 +76,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
     store.view.say(fault, { isFault: true, stays: true });
     return () => store.view.say("");
   }, [fault]);
-  const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
+  const limited = (exponent: number) => clamp(exponent, low, high);
   /**
    * Each key steps from the present rate, so the slider follows it at once. During a drag the slider is drawn again only
    * at the pace of `value`, but with the present rate: `value` would move the thumb back.
@@ -89,7 +90,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   function keyed(pressed: string) {
     const step = KEY_STEPS[pressed];
     if (step === undefined) return undefined;
-    const to = () => clamp(Math.log10(present()) + step * DECADES_PER_STEP);
+    const to = () => limited(Math.log10(present()) + step * DECADES_PER_STEP);
     return () => set(stops.length > 0 ? stopAfter(stops, present(), step) : 10 ** to(), true);
   }
   const ticks = useMemo(
@@ -125,7 +126,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           shown={() => {
             const rate = store.view.isHeld.value ? untracked(present) : present();
             const text = [formatQuantity(rate, unit), factorOf(rate, sheet)].filter(Boolean).join(" · ");
-            return [clamp(Math.log10(rate)), spokenRate(rate, unit), text];
+            return [limited(Math.log10(rate)), spokenRate(rate, unit), text];
           }}
           start={() => store.rates.dragRates(key)}
           slide={slide}

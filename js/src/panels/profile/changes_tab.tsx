@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
+import { clamp } from "../../chart/scales.ts";
 import type { Theme } from "../../chart/theme.ts";
 import { changeOf, largestChanges, passing, type RunChange, type Runs } from "../../roofline/compare_runs.ts";
 import { idleRows } from "../../roofline/positions.ts";
@@ -159,11 +160,7 @@ const wordOf = (change: RunChange) =>
 /** A bar from the middle: to the left for less time, to the right for more time. */
 const Bar = ({ share }: { readonly share: number }) => (
   <svg width={BAR_PX - 4} height={9} viewBox="-1 0 2 1" preserveAspectRatio="none" aria-hidden="true">
-    <path
-      class={share > 0 ? "rw-slower" : ""}
-      d={`M0,0H${Math.max(-1, Math.min(share || 0, 1))}V1H0Z`}
-      fill="currentColor"
-    />
+    <path class={share > 0 ? "rw-slower" : ""} d={`M0,0H${clamp(share || 0, -1, 1)}V1H0Z`} fill="currentColor" />
   </svg>
 );
 

@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { textWidth } from "../../chart/labels/text_fitting.ts";
+import { clamp } from "../../chart/scales.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNameOf } from "../../text/kernel_names.ts";
 import { Sign } from "../../ui/button.tsx";
@@ -404,7 +405,7 @@ export const topOf = (place: number, layout: Layout) =>
 /** Returns the rows to draw: the visible rows and one additional row at each end. */
 export function placesInSight(scrolled: number, { height, inSight, captions }: Layout, count: number): number[] {
   const extra = captions.length;
-  const first = Math.max(0, Math.min(Math.floor(scrolled / height) - 1 - extra, count - inSight - 2 - extra));
+  const first = clamp(Math.floor(scrolled / height) - 1 - extra, 0, count - inSight - 2 - extra);
   return Array.from({ length: Math.min(inSight + 3 + extra, count - first) }, (_, at) => first + at);
 }
 

@@ -1,6 +1,7 @@
 // The slider of a dimension: its position and value, its keys, and the sizes that the user types. This file also
 // computes the counts of an op.
 
+import { clamp } from "../../chart/scales.ts";
 import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
 import { groupBytes, precisionOf } from "../../fusion/partition.ts";
@@ -26,7 +27,7 @@ export const isLog = ({ low, high }: Dim) => high / low > WIDEST;
 
 /** Returns the position of a value on the track. On a log scale, the position is in octaves. */
 export function positionOf(dim: Dim, value: number): number {
-  const inside = clamp(dim, value);
+  const inside = within(dim, value);
   return isLog(dim) ? Math.log2(inside) : inside;
 }
 
@@ -51,7 +52,7 @@ export function valueAt(dim: Dim, position: number, snapped: boolean): number {
   const found = round.find((value) => {
     return value >= dim.low && value <= dim.high && Math.abs(positionOf(dim, value) - position) < near;
   });
-  return snapped && found !== undefined ? found : clamp(dim, Math.round(log ? 2 ** position : position));
+  return snapped && found !== undefined ? found : within(dim, Math.round(log ? 2 ** position : position));
 }
 
 /**
@@ -61,7 +62,7 @@ export function valueAt(dim: Dim, position: number, snapped: boolean): number {
 function stepped(dim: Dim, value: number, up: boolean, parts: readonly [linear: number, log: number]): number {
   const size = isLog(dim) ? (up ? value : value - 1) / parts[1] : (dim.high - dim.low) / parts[0];
   const step = size >= 1 ? 2 ** Math.floor(Math.log2(size)) : 1;
-  return clamp(dim, up ? (Math.floor(value / step) + 1) * step : (Math.ceil(value / step) - 1) * step);
+  return within(dim, up ? (Math.floor(value / step) + 1) * step : (Math.ceil(value / step) - 1) * step);
 }
 
 /** Returns the value after a key press. Returns undefined for keys that do not change the value. */
@@ -71,7 +72,7 @@ export function keyed(dim: Dim, value: number, key: string): number | undefined 
   return key === "Home" ? dim.low : key === "End" ? dim.high : undefined;
 }
 
-const clamp = ({ low, high }: Dim, value: number) => Math.max(low, Math.min(high, value));
+const within = ({ low, high }: Dim, value: number) => clamp(value, low, high);
 
 const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([kKMG])(i)?)?$/;
 

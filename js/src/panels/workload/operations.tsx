@@ -1,6 +1,7 @@
 // The list of a graph's ops with their counts and formulas. Only the visible rows are drawn.
 
 import { useSignal } from "@preact/signals";
+import { clamp } from "../../chart/scales.ts";
 import type { Operation } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
@@ -25,7 +26,7 @@ export function Operations({ store }: { store: Store }) {
   const count = graph.ops.length;
   const meant = pointed.value ?? active.value;
   const shown = meant !== null && meant < count ? meant : null;
-  const from = Math.max(0, Math.min(first.value, count - DRAWN_ROWS));
+  const from = clamp(first.value, 0, count - DRAWN_ROWS);
   const rows = Array.from({ length: Math.min(DRAWN_ROWS, count) }, (_, at) => from + at);
   const rowId = (op: number) => `${id}-${op}`;
 
