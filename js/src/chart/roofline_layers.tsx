@@ -98,24 +98,13 @@ export function rooflineScene(
 const emphasised = memoize<ReadonlySet<number>>();
 
 /** Returns the marks of a scene: gaps, arrows, snapshots, and the labels of these marks. */
-export function rooflineMarks(
-  store: Store,
-  { parts, earlier, speedUps }: RooflineData,
-  scene: Scene,
-  ghosts: readonly Ghost[],
-  share = 1,
-) {
-  const sources = [
-    ghosts,
-    share,
-    store.rows.drawnRows.value,
-    store.workload.trails.value,
-    parts.value,
-    earlier.value,
-    speedUps.value,
-  ] as const;
-  const of = [...geometryOf(scene), ...sources, store.view.snapshots.value, store.rows.showsTotals.value];
-  const marks = knownMarks(scene.points, of, () => findMarks(store, scene, ...sources));
+export function rooflineMarks(store: Store, data: RooflineData, scene: Scene, ghosts: readonly Ghost[], share = 1) {
+  const { parts, earlier, speedUps } = data;
+  const { trails } = store.workload;
+  const { drawnRows, showsTotals } = store.rows;
+  const signals = [parts, earlier, speedUps, trails, drawnRows, showsTotals, store.view.snapshots];
+  const of = [...geometryOf(scene), ghosts, share, ...signals.map((one) => one.value)];
+  const marks = knownMarks(scene.points, of, () => findMarks(store, data, scene, ghosts, share));
   return { ...marks, looks: hollowGhosts(pointColours(scene), ghosts) };
 }
 
@@ -124,21 +113,17 @@ const [knownMarks, knownLabels] = [memoize<ReturnType<typeof findMarks>>(), memo
 
 function findMarks(
   store: Store,
+  { parts, earlier, speedUps }: RooflineData,
   scene: Scene,
   ghosts: readonly Ghost[],
   share: number,
-  rows: Int32Array,
-  trails: Store["workload"]["trails"]["value"],
-  parts: Points | undefined,
-  earlier: RooflineData["earlier"]["value"],
-  speedUps: SpeedUps,
 ) {
   // A moved kernel has a note instead of a gap arrow.
   const gaps = gapsOf(scene).filter(({ row }) => !ghosts.some((one) => one.row === row));
-  const lines = trailLines(scene, trails, parts, speedUps);
-  const arrows = [...runArrows(scene, earlier), ...seriesArrows(scene)];
+  const lines = trailLines(scene, store.workload.trails.value, parts.value, speedUps.value);
+  const arrows = [...runArrows(scene, earlier.value), ...seriesArrows(scene)];
   const snapshots = shownSnapshots(store);
-  const changes = changesSince(scene, snapshots.at(-1)?.snapshot, rows);
+  const changes = changesSince(scene, snapshots.at(-1)?.snapshot, store.rows.drawnRows.value);
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const labels = [
     ...noteLabels(store, scene, ghosts),

@@ -15,8 +15,8 @@ const known = memoize<ReadonlyMap<number, string>>();
  */
 export function shortNamesOf(kernels: Kernels, rows: readonly number[], most: number): ReadonlyMap<number, string> {
   const isSmall = kernels.n <= MAX_COMPARED;
-  return known(kernels, [most, isSmall || rows.join()], () => {
-    const all = isSmall ? [...Array(kernels.n).keys()] : [...rows];
+  return known(kernels, isSmall ? [most] : [most, ...rows], () => {
+    const all = isSmall ? [...kernels.time.keys()] : [...rows];
     // A kernel of several series has one name.
     const first = (row: number) => firstRow(kernels, row);
     const own = [...new Set(all.map(first))];

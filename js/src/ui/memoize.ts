@@ -5,7 +5,7 @@ export function memoize<T>() {
   const known = new WeakMap<object, { readonly of: readonly unknown[]; readonly value: T }>();
   return (key: object, of: readonly unknown[], make: () => T): T => {
     const before = known.get(key);
-    if (before?.of.every((part, at) => part === of[at])) return before.value;
+    if (before?.of.length === of.length && before.of.every((part, at) => part === of[at])) return before.value;
     const value = make();
     known.set(key, { of, value });
     return value;

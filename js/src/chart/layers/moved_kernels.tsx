@@ -78,9 +78,10 @@ export const ghostBox = ({ to: [x, y], radius }: Ghost): Box => squareAround(x, 
 /** Draws the points of moved kernels as outlines. */
 export function hollowGhosts(looks: ReturnType<typeof pointColours>, ghosts: readonly Ghost[]) {
   if (ghosts.length === 0) return looks;
-  const hollow = hollows(looks.hollow, [ghosts.map(({ index }) => index).join()], () => {
+  const points = ghosts.map(({ index }) => index);
+  const hollow = hollows(looks.hollow, points, () => {
     const column = looks.hollow.slice();
-    for (const { index } of ghosts) column[index] = 1;
+    for (const index of points) column[index] = 1;
     return column;
   });
   return { ...looks, hollow };

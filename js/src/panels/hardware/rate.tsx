@@ -40,8 +40,8 @@ interface RateProps {
 
 /** Memoized by value, so that a drag of another rate does not redraw this slider. */
 export function Rate(props: RateProps) {
-  const { store, ...shown } = props;
-  return useMemo(() => <Control {...props} />, [store, JSON.stringify(shown)]);
+  const { marks, reach, ...shown } = props;
+  return useMemo(() => <Control {...props} />, [...Object.values(shown), ...marks.flat(), ...reach]);
 }
 
 function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach, isMeasured }: RateProps) {
@@ -106,7 +106,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
         ))}
       </div>
     ),
-    [JSON.stringify([marks, sheet, low, high, stops])],
+    [...marks.flat(), sheet, low, high, ...stops],
   );
 
   return (

@@ -1,5 +1,6 @@
 // The columns of the table: all possible columns, the shown columns, the exported columns, and the texts of the cells.
 
+import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { achievedOf, headroomOf, judge, perByte, probeOf } from "../../roofline/bound.ts";
 import { commonOperation, type Operation, operationIn, operationOf } from "../../roofline/operations.ts";
@@ -104,7 +105,7 @@ const told = (head: Head, kind: Kind, values: Float64Array) => number(head, kind
 function measuredColumns(kernels: Kernels): Column[] {
   const { name, category, precision, count, time, selfTime, totalTime, n } = kernels;
   const seconds = (row: number) => selfTime[row] as number;
-  const ranking = once(() => {
+  const ranking = computed(() => {
     const order = orderOf(Int32Array.from(selfTime.keys()), selfTime, true);
     const [rank, sum] = [new Float64Array(n).fill(Number.NaN), new Float64Array(n).fill(Number.NaN)];
     let before = 0;
@@ -118,7 +119,7 @@ function measuredColumns(kernels: Kernels): Column[] {
   });
   const self = ["self_time", "time"];
   return [
-    number(own("rank", self), "plain", (row) => ranking().rank[row] as number),
+    number(own("rank", self), "plain", (row) => ranking.value.rank[row] as number),
     { ...text(own("name"), () => name), shown: (row) => shortNameOf(kernels, row) },
     text(own("category"), () => category),
     text(own("precision", ["precision"]), () => precision),
@@ -126,7 +127,7 @@ function measuredColumns(kernels: Kernels): Column[] {
     told(own("time", ["time"]), "s", time),
     told(own("self_time", self), "s", selfTime),
     number(own("share", self), "share", (row) => seconds(row) / totalTime),
-    number(own("cumulative_share", self), "share", (row) => ranking().sum[row] as number),
+    number(own("cumulative_share", self), "share", (row) => ranking.value.sum[row] as number),
   ];
 }
 
@@ -229,17 +230,12 @@ function levelsOf(kernels: Kernels, roof: Roof | undefined): LevelBytes[] {
 
 /** Returns the columns about the kernels under a roof. */
 function boundColumns(kernels: Kernels, roof: Roof): Column[] {
-  const judged = judge(kernels, roof);
-  let last = { row: -1, bound: undefined as ReturnType<typeof judged> | undefined };
-  // The cells of a row are read one after another. Therefore the bound of the latest row is kept.
-  const bound = (row: number) => {
-    if (row !== last.row || !last.bound) last = { row, bound: judged(row) };
-    return last.bound as ReturnType<typeof judged>;
-  };
+  const bound = judge(kernels, roof);
   const counts = ["flops", "bytes"];
   const all = [...counts, "time"];
   // The savings of all rows give the usual order.
-  const probe = once(() => probeOf(kernels, roof));
+  const bounds = computed(() => boundsOf(kernels, roof));
+  const probe = computed(() => probeOf(kernels, roof));
   return [
     {
       ...number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
@@ -249,7 +245,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
     {
       ...text(
         own("bound_by", counts),
-        once(() => boundsOf(kernels, roof)),
+        () => bounds.value,
         (row) => bound(row).boundBy,
       ),
       shown: (row) => bindingWord(bound(row).boundBy),
@@ -261,7 +257,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
       bound(row).attainable > 0 ? bound(row).achieved / bound(row).attainable : Number.NaN,
     ),
     number(own("peak_fraction", ["flops", "time"]), "share", (row) => bound(row).peakFraction),
-    number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, probe()(row).time)),
+    number(own("headroom", ["self_time", ...all]), "s", (row) => headroomOf(kernels, row, probe.value(row).time)),
   ];
 }
 
@@ -277,14 +273,6 @@ function extraColumn(name: string, values: DictColumn | Float64Array): Column {
   const head = { key: isTaken ? `extra:${name}` : name, title, meaning: words.ofTheFile(name), ofFile: true, from: [] };
   if (!(values instanceof Float64Array)) return text(head, () => values);
   return told(head, unit, values);
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /** A smaller share is shown as "less than" this value. */
