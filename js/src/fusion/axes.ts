@@ -2,7 +2,7 @@
 // roofwidget/workloads/axes.py has the same functions and explains the rules.
 
 import { memoize } from "../ui/memoize.ts";
-import { type Graph, type Ops, reached } from "./graph.ts";
+import { allOf, type Graph, listOf, makerOf, type Ops, opName, reached } from "./graph.ts";
 
 /** A bit set that contains all axes. */
 const ALL_AXES = -1;
@@ -60,7 +60,7 @@ export function reducingOp(graph: Graph, op: number): ReducingOp {
   const rank = rankOf(graph, graph.ops[op]?.inputs[0]);
   const axes = Array.from({ length: rank }, (_, axis) => axis);
   const isReduced = (axis: number) => (((axesOf(graph)[op] as number) >> (rank - 1 - axis)) & 1) === 1;
-  return { name: graph.ops[op]?.name ?? "", axes: axes.filter(isReduced) };
+  return { name: opName(graph, op), axes: axes.filter(isReduced) };
 }
 
 /** Whether an op moves elements before one of the two reductions, but not before the other reduction. */
@@ -94,7 +94,7 @@ export function reductionTiles(graph: Graph, ops: Ops): ReductionTiles | undefin
   const [first] = reductions;
   if (first === undefined) return undefined;
   const [axes, inside] = [axesOf(graph), new Set(ops)];
-  const readersOf = (tensor: number) => (graph.consumers[tensor] as Ops).filter((op) => inside.has(op));
+  const readersOf = (tensor: number) => listOf(graph.consumers, tensor).filter((op) => inside.has(op));
   const movers = moversOf(graph, ops);
   const isClashing = clashingReductions(graph, ops) !== null;
   const areMoved = reductions.some((op) => areMovedApart(graph, movers, first, op));
@@ -112,10 +112,9 @@ export function reductionTiles(graph: Graph, ops: Ops): ReductionTiles | undefin
   return {
     wholeAxes,
     entering() {
-      const read = new Set(ops.flatMap((op) => graph.reads[op] as Ops));
+      const read = new Set(allOf(graph.reads, ops));
       return [...read].filter(
-        (tensor) =>
-          !inside.has(graph.producer[tensor] as number) && readersOf(tensor).length > 1 && wholeAxes(tensor) !== 0,
+        (tensor) => !inside.has(makerOf(graph, tensor)) && readersOf(tensor).length > 1 && wholeAxes(tensor) !== 0,
       );
     },
   };
@@ -130,13 +129,13 @@ interface Kernel {
 function holds(graph: Graph, reduction: number, tensor: number, { inside, readers }: Kernel): boolean {
   const { inputs = [], outputs = [] } = graph.ops[reduction] ?? {};
   const isKept = (output: number) => rankOf(graph, output) >= rankOf(graph, inputs[0]);
-  const maker = graph.producer[tensor] as number;
+  const maker = makerOf(graph, tensor);
   const { before, after } = reachOf(graph, reduction);
   if (maker === reduction) {
     // The output's tile has the reduced axes whole, unless the input's tile is on chip with these axes whole.
     const input = inputs[0] as number;
-    const isReadLater = (graph.consumers[input] as Ops).some((op) => inside.has(op) && after[op]);
-    return isKept(tensor) && !inside.has(graph.producer[input] as number) && !isReadLater;
+    const isReadLater = listOf(graph.consumers, input).some((op) => inside.has(op) && after[op]);
+    return isKept(tensor) && !inside.has(makerOf(graph, input)) && !isReadLater;
   }
   if (!readers.some((op) => op === reduction || before[op])) return false;
   const readsTwice = inside.has(maker) && readers.includes(reduction) && outputs.some(isKept);
@@ -149,7 +148,7 @@ function holds(graph: Graph, reduction: number, tensor: number, { inside, reader
  */
 export function readAgain(graph: Graph, ops: Ops, tensor: number): readonly [number, number] | null {
   const inside = new Set(ops);
-  const readers = (graph.consumers[tensor] as Ops).filter((op) => inside.has(op));
+  const readers = listOf(graph.consumers, tensor).filter((op) => inside.has(op));
   for (const reduction of reductionsOf(graph, ops)) {
     if (graph.producer[tensor] === reduction || !holds(graph, reduction, tensor, { inside, readers })) continue;
     const reader = readers.find((op) => reachOf(graph, reduction).after[op]);

@@ -2,8 +2,8 @@
 // counting the ops again.
 
 import type { Work } from "../ui/slices.ts";
-import type { Graph, GraphValues, Ops } from "./graph.ts";
-import { apart, EPILOGUE } from "./legality.ts";
+import { type Graph, type GraphValues, listOf, makerOf, type Ops } from "./graph.ts";
+import { apart, EPILOGUE, rowsOf, shareOperand } from "./legality.ts";
 
 type Bits = Uint32Array;
 
@@ -61,7 +61,7 @@ function* reachableFrom(order: Ops, along: Graph["after"]): Work<Bits[]> {
   for (const [at, op] of order.entries()) {
     if (at % OPS_PER_PAUSE === 0) yield;
     const row = new Uint32Array((order.length + 31) >> 5);
-    for (const next of along[op] as Ops) {
+    for (const next of listOf(along, op)) {
       const further = rows[next] as Bits;
       for (let word = 0; word < row.length; word++) row[word] = (row[word] as number) | (further[word] as number);
       setBit(row, next);
@@ -77,10 +77,9 @@ export function* mergeGroupsOf(graph: Graph, { bytes, extra, flops }: GraphValue
   const after = yield* reachableFrom([...order].reverse(), graph.after);
   const nothing = new Uint32Array((order.length + 31) >> 5);
   function single(op: number): MergeGroup {
-    const { kind, inputs } = graph.ops[op] as Graph["ops"][number];
-    const touches = graph.touches[op] as Ops;
-    const isShared = (tensor: number) =>
-      (graph.consumers[tensor] as Ops).length > ((graph.producer[tensor] as number) < 0 ? 1 : 0);
+    const { kind } = graph.ops[op] as Graph["ops"][number];
+    const touches = listOf(graph.touches, op);
+    const isShared = (tensor: number) => listOf(graph.consumers, tensor).length > (makerOf(graph, tensor) < 0 ? 1 : 0);
     const inside = nothing.slice();
     setBit(inside, op);
     const isReduction = kind === "reduction";
@@ -99,7 +98,7 @@ export function* mergeGroupsOf(graph: Graph, { bytes, extra, flops }: GraphValue
       isStrange: !EPILOGUE.includes(kind),
       matmuls: kind === "matmul" ? [op] : [],
       movers: kind === "injective" ? [op] : [],
-      rows: isReduction ? JSON.stringify(graph.tensors[inputs[0] as number]?.shape) : undefined,
+      rows: isReduction ? rowsOf(graph, op) : undefined,
     };
   }
   const singles: MergeGroup[] = [];
@@ -111,9 +110,9 @@ export function* mergeGroupsOf(graph: Graph, { bytes, extra, flops }: GraphValue
 }
 
 function rulesOf(graph: Graph, bytes: Float64Array) {
-  const readers = (tensor: number) => (graph.consumers[tensor] as Ops).length;
+  const readers = (tensor: number) => listOf(graph.consumers, tensor).length;
   const isMadeIn = ({ inside }: MergeGroup, tensor: number) =>
-    (graph.producer[tensor] as number) >= 0 && hasBit(inside, graph.producer[tensor] as number);
+    makerOf(graph, tensor) >= 0 && hasBit(inside, makerOf(graph, tensor));
   /**
    * Returns the bytes that two groups move after they are merged. A tensor that the two groups share is moved once. A
    * tensor that nothing outside the merged group needs is not moved.
@@ -144,8 +143,8 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
   const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>
-        (graph.before[op] as Ops).some((other) => hasBit(a.inside, other)) ||
-        a.matmuls.some((other) => !graph.reads[op]?.some((tensor) => graph.reads[other]?.includes(tensor))),
+        listOf(graph.before, op).some((other) => hasBit(a.inside, other)) ||
+        a.matmuls.some((other) => !shareOperand(graph, op, other)),
     );
   /** Whether the merged group is convex. It is convex if no path leaves the group and returns to it. */
   function areConvex(a: MergeGroup, b: MergeGroup): boolean {
@@ -161,7 +160,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     const open = new Map(a.open);
     for (const [tensor, uses] of b.open) open.set(tensor, uses + (open.get(tensor) ?? 0));
     for (const tensor of (a.open.size < b.open.size ? a : b).open.keys()) {
-      const producer = graph.producer[tensor] as number;
+      const producer = makerOf(graph, tensor);
       if (open.get(tensor) === readers(tensor) && (producer < 0 || hasBit(inside, producer))) open.delete(tensor);
     }
     return {

@@ -1,7 +1,7 @@
 // Whether a kernel's tiles fit on chip. Mirrors the part of roofwidget/workloads/capacity.py that a merge needs.
 
 import { clashingReductions, reducedAxes, reductionTiles } from "./axes.ts";
-import type { Graph, GraphValues, Ops } from "./graph.ts";
+import { type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
 import { type Fits, fitsUnlessClashing } from "./legality.ts";
 
 /**
@@ -68,7 +68,7 @@ export function staysOnChip(graph: Graph, values: GraphValues): (ops: Ops) => St
     const stays: Stay[] = [];
     const keep = (tensor: number, maker?: number) => {
       let [first, last] = [maker ?? -1, -1];
-      for (const reader of graph.consumers[tensor] as Ops) {
+      for (const reader of listOf(graph.consumers, tensor)) {
         if (asked[reader] !== question) continue;
         if (first < 0) first = reader;
         last = reader;
@@ -77,7 +77,7 @@ export function staysOnChip(graph: Graph, values: GraphValues): (ops: Ops) => St
       const axes = hasProduct ? PRODUCT : (reducing?.wholeAxes(tensor) ?? 0);
       stays.push({ tensor, first, last, bytes: tileOf(tensor, axes) });
     };
-    for (const op of ops) for (const tensor of graph.makes[op] as Ops) keep(tensor, op);
+    for (const op of ops) for (const tensor of listOf(graph.makes, op)) keep(tensor, op);
     for (const tensor of reducing?.entering() ?? []) keep(tensor);
     return stays;
   };
@@ -126,7 +126,7 @@ function mostTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number 
   };
   return (ops) => {
     let sum = 0;
-    for (const op of ops) for (const tensor of graph.touches[op] as Ops) sum += mostOf(tensor);
+    for (const op of ops) for (const tensor of listOf(graph.touches, op)) sum += mostOf(tensor);
     return sum;
   };
 }

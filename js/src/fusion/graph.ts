@@ -161,13 +161,27 @@ export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8A
   const seen = new Uint8Array(graph.ops.length);
   const left = [op];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (const next of along[at] as Ops) {
+    for (const next of listOf(along, at)) {
       if (!seen[next]) left.push(next);
       seen[next] = 1;
     }
   }
   return seen;
 }
+
+/** Returns the list of an op, a tensor or a group. */
+export const listOf = (lists: readonly Ops[], of: number): Ops => lists[of] as Ops;
+
+/** Returns the lists of some ops or groups, one after another. */
+export const allOf = (lists: readonly Ops[], of: Ops): number[] => of.flatMap((one) => listOf(lists, one));
+
+/** Returns the op that writes a tensor; -1 for a graph input. */
+export const makerOf = ({ producer }: Graph, tensor: number): number => producer[tensor] as number;
+
+export const opName = ({ ops }: Graph, op: number): string => ops[op]?.name ?? "";
+export const opNames = (graph: Graph, ops: Ops): string[] => ops.map((op) => opName(graph, op));
+/** Returns the name of a group, such as "a + b". */
+export const groupName = (graph: Graph, ops: Ops): string => opNames(graph, ops).join(" + ");
 
 /** Returns the dtype of a tensor after the override. */
 export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null }, tensor: number): string {

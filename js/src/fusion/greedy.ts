@@ -2,7 +2,7 @@
 
 import type { Work } from "../ui/slices.ts";
 import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
-import type { Graph, GraphValues, Ops } from "./graph.ts";
+import { allOf, type Graph, type GraphValues, makerOf, type Ops } from "./graph.ts";
 import { type Fits, fitsUnlessClashing, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
@@ -27,8 +27,8 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   };
   const opened = (group: number, isMade: boolean) =>
     [...at(group).open.keys()].filter((tensor) => rules.isMadeIn(at(group), tensor) === isMade);
-  const readersOf = (tensors: Ops) => tensors.flatMap((tensor) => graph.consumers[tensor] as Ops);
-  const makersOf = (tensors: Ops) => tensors.map((tensor) => graph.producer[tensor] as number);
+  const readersOf = (tensors: Ops) => allOf(graph.consumers, tensors);
+  const makersOf = (tensors: Ops) => tensors.map((tensor) => makerOf(graph, tensor));
   return {
     ...rules,
     at,
@@ -43,12 +43,7 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
     now: () => merges,
     isThere: (parts: Ops, when: number) => parts.every((part) => (since[part] as number) <= when),
     /** Whether the merged group would depend on itself through other groups. */
-    waits: (parts: Ops) =>
-      wayBack(
-        graph,
-        parts.flatMap((part) => groups[part] as Ops),
-        { groups, groupOf },
-      ) !== null,
+    waits: (parts: Ops) => wayBack(graph, allOf(groups, parts), { groups, groupOf }) !== null,
     merge(parts: Ops): number {
       const body = parts.map(at).reduce(rules.join);
       merges++;

@@ -1,7 +1,7 @@
 // The kernels of a partition as a table of kernels.
 
 import { type DictColumn, type Kernels, sumOfKnown, textAt, withoutMetadata } from "../wire/columns.ts";
-import type { Graph, GraphValues } from "./graph.ts";
+import { type Graph, type GraphValues, groupName } from "./graph.ts";
 import type { Partition } from "./legality.ts";
 import { groupBytes, precisionOf, total } from "./partition.ts";
 
@@ -25,9 +25,9 @@ function texts(rows: readonly (string | null)[]): DictColumn {
   return { values: [...known.keys()], codes };
 }
 
-/** Returns the name of each group, such as "a + b". */
+/** Returns the name of each group. */
 export const namesOf = (graph: Graph, { groups }: Grouping): DictColumn =>
-  texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
+  texts(groups.map((group) => groupName(graph, group)));
 
 interface Reused {
   /** The names of an earlier table. The names stay valid if only sizes of dimensions have changed since then. */

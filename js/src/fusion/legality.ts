@@ -3,7 +3,7 @@
 
 import type { OpKind } from "../wire/types.ts";
 import { clashingReductions } from "./axes.ts";
-import { type Graph, type Ops, reached } from "./graph.ts";
+import { allOf, type Graph, listOf, makerOf, type Ops, reached } from "./graph.ts";
 
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
@@ -11,6 +11,11 @@ export interface Partition {
   /** For each op: the index of its group in `groups`. */
   readonly groupOf: Int32Array;
 }
+
+/** Returns the number of the group that contains an op. */
+export const groupAt = ({ groupOf }: Partition, op: number): number => groupOf[op] as number;
+/** Returns the ops of the group that contains an op. */
+export const groupWith = (partition: Partition, op: number): Ops => listOf(partition.groups, groupAt(partition, op));
 
 /** The codes are in the order in which the rules are checked. */
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "axes" | "capacity";
@@ -69,7 +74,7 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
   const first = new Map<number, number>();
   for (const op of ops) {
     lead.set(op, op);
-    for (const tensor of graph.touches[op] as Ops) {
+    for (const tensor of listOf(graph.touches, op)) {
       if (!counts(tensor)) continue;
       const other = first.get(tensor);
       if (other === undefined) first.set(tensor, op);
@@ -84,6 +89,14 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
   }
   return [...parts.values()];
 }
+
+/** Whether two ops read the same tensor. */
+export const shareOperand = ({ reads }: Graph, op: number, other: number): boolean =>
+  listOf(reads, op).some((tensor) => listOf(reads, other).includes(tensor));
+
+/** Returns the shape that a reduction runs over, as a text. */
+export const rowsOf = ({ ops, tensors }: Graph, op: number): string =>
+  JSON.stringify(tensors[ops[op]?.inputs[0] ?? -1]?.shape);
 
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
@@ -102,17 +115,16 @@ export function clash(graph: Graph, ops: Ops): Refusal | null {
     if (strange !== undefined) return kinds("epilogue", [matmuls[0] as number, strange]);
     const inside = flagged(graph.ops.length, ops);
     for (const op of matmuls) {
-      const feeding = (graph.before[op] as Ops).find((other) => inside[other]);
+      const feeding = listOf(graph.before, op).find((other) => inside[other]);
       if (feeding !== undefined) return kinds("fed", [feeding, op]);
-      const other = matmuls.find((each) => !graph.reads[op]?.some((tensor) => graph.reads[each]?.includes(tensor)));
+      const other = matmuls.find((each) => !shareOperand(graph, op, each));
       if (other !== undefined && other !== op) return kinds("operands", [op, other]);
     }
     return null;
   }
   const [reduction, ...others] = are("reduction");
   if (reduction === undefined) return null;
-  const rows = (op: number) => JSON.stringify(graph.tensors[graph.ops[op]?.inputs[0] as number]?.shape);
-  const other = others.find((each) => rows(each) !== rows(reduction));
+  const other = others.find((each) => rowsOf(graph, each) !== rowsOf(graph, reduction));
   if (other !== undefined) return kinds("rows", [reduction, other]);
   const movers = are("injective");
   for (const each of movers.length > 0 ? [reduction, ...others] : []) {
@@ -132,7 +144,7 @@ export function apart(graph: Graph, ops: Ops): Refusal | null {
   const matmul = ops.find(isMatmul);
   if (matmul === undefined) return null;
   const inside = new Set(ops);
-  const parts = linked(graph, ops, (tensor) => inside.has(graph.producer[tensor] as number));
+  const parts = linked(graph, ops, (tensor) => inside.has(makerOf(graph, tensor)));
   const alone = parts.find((part) => !part.some(isMatmul));
   return alone ? kinds("apart", [matmul, alone[0] as number]) : null;
 }
@@ -151,10 +163,10 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
     from[op] = by;
     left.push(op);
   };
-  for (const op of ops) for (const next of graph.after[op] as Ops) if (!inside[next]) reach(next, op);
+  for (const op of ops) for (const next of listOf(graph.after, op)) if (!inside[next]) reach(next, op);
   for (let head = 0; head < left.length; head++) {
     const op = left[head] as number;
-    for (const next of graph.after[op] as Ops) {
+    for (const next of listOf(graph.after, op)) {
       if (!inside[next]) {
         reach(next, op);
         continue;
@@ -190,10 +202,10 @@ export function whyNot(
   b: number,
   fits: Fits = fitsUnlessClashing(graph),
 ): Refusal | null {
-  const [one, other] = [partition.groups[a] as Ops, partition.groups[b] as Ops];
+  const [one, other] = [listOf(partition.groups, a), listOf(partition.groups, b)];
   if (a === b) return { code: "same", path: [] };
-  const tensors = new Set(one.flatMap((op) => graph.touches[op] as Ops));
-  const share = other.some((op) => (graph.touches[op] as Ops).some((tensor) => tensors.has(tensor)));
+  const tensors = new Set(allOf(graph.touches, one));
+  const share = other.some((op) => listOf(graph.touches, op).some((tensor) => tensors.has(tensor)));
   if (!share) return { code: "not-connected", path: [] };
   const union = [...one, ...other].sort((x, y) => x - y);
   const refusal = broken(graph, union);
@@ -208,10 +220,10 @@ export function whyNot(
 /** Returns the groups that share a tensor with `group`, ascending. */
 export function neighbours(graph: Graph, partition: Partition, group: number): number[] {
   const found = new Set<number>();
-  for (const tensor of new Set((partition.groups[group] as Ops).flatMap((op) => graph.touches[op] as Ops))) {
-    const producer = graph.producer[tensor] as number;
-    if (producer >= 0) found.add(partition.groupOf[producer] as number);
-    for (const op of graph.consumers[tensor] as Ops) found.add(partition.groupOf[op] as number);
+  for (const tensor of new Set(allOf(graph.touches, listOf(partition.groups, group)))) {
+    const producer = makerOf(graph, tensor);
+    if (producer >= 0) found.add(groupAt(partition, producer));
+    for (const op of listOf(graph.consumers, tensor)) found.add(groupAt(partition, op));
   }
   found.delete(group);
   return [...found].sort((a, b) => a - b);

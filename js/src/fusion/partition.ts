@@ -1,8 +1,18 @@
 // Partitions of a graph into kernels, and the bytes and FLOPs of these kernels.
 
 import { memoize } from "../ui/memoize.ts";
-import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops, reached } from "./graph.ts";
-import { broken, linked, type Partition } from "./legality.ts";
+import {
+  allOf,
+  dtypeOf,
+  type Graph,
+  type GraphValues,
+  isFloating,
+  listOf,
+  makerOf,
+  type Ops,
+  reached,
+} from "./graph.ts";
+import { broken, groupWith, linked, type Partition } from "./legality.ts";
 
 /**
  * Makes a partition with the groups in execution order. If several groups are ready, the group with the smallest first
@@ -14,13 +24,13 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   const place = numbered(graph, sorted);
   const entering = (group: Ops, along: Graph["after"]) =>
     group
-      .flatMap((op) => (along[op] as Ops).map((other) => place[other] as number))
+      .flatMap((op) => listOf(along, op).map((other) => place[other] as number))
       .filter((at) => at !== place[group[0] as number]);
   const waiting = sorted.map((group) => entering(group, graph.before).length);
   const ready = sorted.map((_, at) => at).filter((at) => waiting[at] === 0);
   const ordered: Ops[] = [];
   for (let at = ready.shift(); at !== undefined; at = ready.shift()) {
-    const group = sorted[at] as Ops;
+    const group = listOf(sorted, at);
     ordered.push(group);
     for (const next of entering(group, graph.after)) {
       waiting[next] = (waiting[next] as number) - 1;
@@ -64,7 +74,7 @@ export const unfused = (graph: Graph): Partition =>
  * this.
  */
 export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
-  const union = which.flatMap((at) => groups[at] as Ops);
+  const union = allOf(groups, which);
   return partitionOf(graph, [...groups.filter((_, at) => !which.includes(at)), union]);
 }
 
@@ -72,9 +82,10 @@ export function fuse(graph: Graph, { groups }: Partition, ...which: readonly num
  * Makes an op its own group. The other ops of its old group stay together as far as they are connected, convex and
  * legal.
  */
-export function split(graph: Graph, { groups, groupOf }: Partition, op: number): Partition {
+export function split(graph: Graph, partition: Partition, op: number): Partition {
+  const { groups, groupOf } = partition;
   const [isBefore, isAfter] = [reached(graph, op, graph.before), reached(graph, op, graph.after)];
-  const rest = (groups[groupOf[op] as number] as Ops).filter((other) => other !== op);
+  const rest = groupWith(partition, op).filter((other) => other !== op);
   const pieces = linked(graph, rest).flatMap((part) => {
     const torn = part.some((other) => isBefore[other]) && part.some((other) => isAfter[other]);
     return torn ? [part.filter((other) => isBefore[other]), part.filter((other) => !isBefore[other])] : [part];
@@ -94,16 +105,16 @@ export const legalParts = (graph: Graph, pieces: readonly Ops[]): Ops[] =>
 /** Returns the tensors that a group reads and the tensors that it writes, each once. */
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   const alone = group[0] as number;
-  if (group.length === 1) return [graph.reads[alone] as Ops, graph.makes[alone] as Ops];
+  if (group.length === 1) return [listOf(graph.reads, alone), listOf(graph.makes, alone)];
   const inside = new Set(group);
-  const read = new Set(group.flatMap((op) => graph.reads[op] as Ops));
+  const read = new Set(allOf(graph.reads, group));
   const stays = (tensor: number) => {
-    const consumers = graph.consumers[tensor] as Ops;
+    const consumers = listOf(graph.consumers, tensor);
     return !graph.isOutput[tensor] && consumers.length > 0 && consumers.every((op) => inside.has(op));
   };
   return [
-    [...read].filter((tensor) => !inside.has(graph.producer[tensor] as number)),
-    group.flatMap((op) => graph.makes[op] as Ops).filter((tensor) => !stays(tensor)),
+    [...read].filter((tensor) => !inside.has(makerOf(graph, tensor))),
+    allOf(graph.makes, group).filter((tensor) => !stays(tensor)),
   ];
 }
 
@@ -212,8 +223,8 @@ export function tally(graph: Graph, values: GraphValues, { groups }: Partition, 
 export function compulsory(graph: Graph, values: GraphValues): number {
   const tensors = graph.tensors.map((_, tensor) => tensor);
   const isNeeded = (tensor: number) => {
-    const isRead = (graph.consumers[tensor] as Ops).length > 0;
-    return graph.isOutput[tensor] || isRead === (graph.producer[tensor] as number) < 0;
+    const isRead = listOf(graph.consumers, tensor).length > 0;
+    return graph.isOutput[tensor] || isRead === makerOf(graph, tensor) < 0;
   };
   return total(values.bytes, tensors.filter(isNeeded));
 }

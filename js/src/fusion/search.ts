@@ -3,7 +3,7 @@
 import { peakFor, type Roof } from "../roofline/roofline.ts";
 import type { Work } from "../ui/slices.ts";
 import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
-import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
+import { dtypeOf, type Graph, type GraphValues, isFloating, listOf, makerOf, type Ops } from "./graph.ts";
 import { mergeGreedily } from "./greedy.ts";
 import { apart, type Fits, fitsUnlessClashing, linked, neighbours, type Partition } from "./legality.ts";
 import { type Cost, partitionOf, precisionOf, timeOf, unfused } from "./partition.ts";
@@ -157,7 +157,7 @@ function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, 
     for (let end = start; end < part.length && (last[end] as number) <= start; end++) {
       lead[end] = end;
       parts++;
-      for (const tensor of graph.touches[part[end] as number] as Ops) {
+      for (const tensor of listOf(graph.touches, part[end] as number)) {
         const other = first[tensor] as number;
         first[tensor] = end;
         if (other < 0 || root(other) === root(end)) continue;
@@ -275,10 +275,10 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   const known: Ops[] = [];
   const near = (op: number) => {
     known[op] ??= neighbours(graph, alone, op);
-    return known[op] as Ops;
+    return listOf(known, op);
   };
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
-  const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
+  const isReady = (op: number) => listOf(graph.before, op).every((other) => done[other]);
 
   /**
    * Adds an op to the group. Returns by how many bytes the traffic of the group grows. This number is negative if the
@@ -289,21 +289,21 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
     inside[op] = 1;
     group.push(op);
     let moved = extra[op] as number;
-    for (const tensor of graph.reads[op] as Ops) {
+    for (const tensor of listOf(graph.reads, op)) {
       const count = (uses[tensor] as number) + 1;
       uses[tensor] = count;
       const size = bytes[tensor] as number;
-      if (!inside[graph.producer[tensor] as number]) moved += count === 1 ? size : 0;
+      if (!inside[makerOf(graph, tensor)]) moved += count === 1 ? size : 0;
       else if (count === graph.consumers[tensor]?.length && !graph.isOutput[tensor]) moved -= size;
     }
-    for (const tensor of graph.makes[op] as Ops) moved += bytes[tensor] as number;
+    for (const tensor of listOf(graph.makes, op)) moved += bytes[tensor] as number;
     return moved;
   }
   function leave(ops: Ops) {
     for (const op of ops) {
       done[op] = 0;
       inside[op] = 0;
-      for (const tensor of graph.reads[op] as Ops) uses[tensor] = (uses[tensor] as number) - 1;
+      for (const tensor of listOf(graph.reads, op)) uses[tensor] = (uses[tensor] as number) - 1;
     }
     group.length -= ops.length;
   }
@@ -320,7 +320,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
       const isApart = (other: number) => clashing(one, other);
       if (excluded[one] || group.some(isApart) || found.some(isApart)) return null;
       found.push(one);
-      for (const other of graph.before[one] as Ops) if (!done[other]) left.push(other);
+      for (const other of listOf(graph.before, one)) if (!done[other]) left.push(other);
     }
     return found.sort(ascending);
   }
@@ -332,7 +332,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
     for (const op of ops) {
       moved += join(op);
       next.delete(op);
-      for (const later of graph.after[op] as Ops) if (isReady(later)) next.add(later);
+      for (const later of listOf(graph.after, op)) if (isReady(later)) next.add(later);
       for (let at = 0; at < work.length; at++) work[at] = (work[at] as number) + (flops[at]?.[op] as number);
     }
     return { ready: [...next].sort(ascending), load: { flops: work, bytes: moved } };

@@ -2,7 +2,7 @@
 // kernel whose ops are folded into one box.
 
 import { clamp } from "../../chart/scales.ts";
-import type { Graph, Ops } from "../../fusion/graph.ts";
+import { allOf, type Graph, listOf, type Ops } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import type { Work } from "../../ui/slices.ts";
 
@@ -96,10 +96,14 @@ function linksOf({ before, after, makes, reads }: Graph, boxes: readonly Ops[], 
   const around = (lists: Graph["before"]) =>
     boxes.map((ops, box) => [
       ...new Set(
-        ops.flatMap((op) => (lists[op] as Ops).map((other) => boxOf[other] as number).filter((at) => at !== box)),
+        ops.flatMap((op) =>
+          listOf(lists, op)
+            .map((other) => boxOf[other] as number)
+            .filter((at) => at !== box),
+        ),
       ),
     ]);
-  const tensors = (lists: Graph["makes"]) => boxes.map((ops) => [...new Set(ops.flatMap((op) => lists[op] as Ops))]);
+  const tensors = (lists: Graph["makes"]) => boxes.map((ops) => [...new Set(allOf(lists, ops))]);
   return { before: around(before), after: around(after), makes: tensors(makes), reads: tensors(reads) };
 }
 

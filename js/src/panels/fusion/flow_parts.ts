@@ -2,7 +2,7 @@
 
 import { startOf } from "../../chart/labels/box_index.ts";
 import { clamp } from "../../chart/scales.ts";
-import type { Graph, Ops } from "../../fusion/graph.ts";
+import { allOf, type Graph, type Ops, opNames } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -140,7 +140,7 @@ export const isOut = (flow: Flow, group: Ops, point: Point) =>
 export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, ops: Ops) {
   const inside = new Set(ops);
   const hasOther = (lists: Graph["before"]) => ops.some((op) => lists[op]?.some((other) => !inside.has(other)));
-  const each = (lists: Graph["reads"]) => [...new Set(ops.flatMap((op) => lists[op] as Ops))];
+  const each = (lists: Graph["reads"]) => [...new Set(allOf(lists, ops))];
   const read = each(reads).filter((tensor) => (producer[tensor] as number) < 0);
   const made = each(makes).filter((tensor) => isOutput[tensor] || consumers[tensor]?.length === 0);
   const ends = [
@@ -272,7 +272,7 @@ const MAX_NAME_PX = 72;
  * follows: "weight +2".
  */
 function endName(graph: Graph, ops: Ops, tensors: Ops): string {
-  const own = ops.map((op) => graph.ops[op]?.name ?? "");
+  const own = opNames(graph, ops);
   const names = tensors
     .map((tensor) => graph.tensors[tensor]?.name ?? "")
     .filter((name) => !own.some((op) => name.startsWith(op)));

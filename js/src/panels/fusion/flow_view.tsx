@@ -3,7 +3,8 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { clamp, holds } from "../../chart/scales.ts";
-import type { Graph, Ops } from "../../fusion/graph.ts";
+import { type Graph, groupName, type Ops, opName } from "../../fusion/graph.ts";
+import { groupWith } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/workload.ts";
 import { keepFocusNear } from "../../ui/focus.ts";
@@ -180,10 +181,9 @@ export function FlowView(props: FlowViewProps) {
   }
   function drop(op: number, place: Point) {
     const { flow, workload, merge, split } = latest.current;
-    const { groups, groupOf } = workload.partition;
     const box = isOver.peek() ? boxAt(flow, place) : undefined;
     const onto = box === undefined ? undefined : flow.boxes[box]?.ops[0];
-    const group = groups[groupOf[op] as number] as readonly number[];
+    const group = groupWith(workload.partition, op);
     if (onto !== undefined && onto !== op) merge(op, onto);
     else if (onto === undefined && (!isOver.peek() || isOut(flow, group, place))) split(op);
   }
@@ -258,7 +258,7 @@ export function FlowView(props: FlowViewProps) {
           </g>
           {shown.edges.map((edge) => {
             const pair = pairOf(edge);
-            const [from, to] = [pair.from, pair.to].map((op) => graph.ops[op]?.name ?? "") as [string, string];
+            const [from, to] = [opName(graph, pair.from), opName(graph, pair.to)];
             const title = titleOf(graph, edge.tensors, values.bytes);
             const { x, y } = middleOf(edge);
             return (
@@ -401,7 +401,7 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
   const isBelow = !isBeside && boxHeight >= 40;
   return (
     <g transform={`translate(${left} ${top})`}>
-      <title>{`${ops.map((op) => graph.ops[op]?.name).join(" + ")}: ${ai}`}</title>
+      <title>{`${groupName(graph, ops)}: ${ai}`}</title>
       <rect width={width} height={boxHeight} rx="6" />
       <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)}>
         {shortened(name, isBeside ? beside : width - 2 * PADDING_PX)}

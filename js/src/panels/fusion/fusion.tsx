@@ -3,10 +3,10 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Graph, Ops } from "../../fusion/graph.ts";
+import { type Graph, groupName, type Ops, opName } from "../../fusion/graph.ts";
 import { fuseLikeXla, pairOps } from "../../fusion/greedy.ts";
 import { kernelsOf } from "../../fusion/group_kernels.ts";
-import { mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
+import { groupAt, groupWith, mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
 import { type Cost, fuse, groupBytes, groupFlops, split, timeOf, unfused } from "../../fusion/partition.ts";
 import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import type { Store } from "../../state/store.ts";
@@ -113,8 +113,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     if (said.value === words.working) said.value = "";
   });
   const lock = store.lesson.lockNote("partition");
-  const nameOf = (op: number) => graph.ops[op]?.name ?? "";
-  const groupOf = (op: number, { groups, groupOf } = partition) => groups[groupOf[op] as number] as readonly number[];
+  const nameOf = (op: number) => opName(graph, op);
+  const groupOf = (op: number, of = partition) => groupWith(of, op);
   const edge = lock ? undefined : meant.value;
   const proposal = useMemo(
     () => edge && proposalOf(workload, edge.from, edge.to, fusion),
@@ -143,7 +143,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     say(sentence);
   }
   /** Returns the groups that the group of `op` may merge with. */
-  const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
+  const partnersOf = (op: number) => new Set(mergesOf(graph, partition, groupAt(partition, op), fits));
   function step(by: "undo" | "redo", control: EventTarget | null) {
     keepFocusNear(control as Element, store.history[by]);
     say(words.counted(store.workload.graph.value?.partition.groups.length ?? 0));
@@ -154,7 +154,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     work(job, (next) => take(name, next));
   }
   function merge(from: number, to: number) {
-    const [a, b] = [partition.groupOf[from] as number, partition.groupOf[to] as number];
+    const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
     const refusal = whyNot(graph, partition, a, b, fits);
     marked.value = undefined;
     if (refusal) {
@@ -171,7 +171,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   function pick(op: number) {
     cursor.value = op;
-    store.rows.hover(partition.groupOf[op] as number);
+    store.rows.hover(groupAt(partition, op));
     say(descriptionOf(workload, op));
   }
   function cutAbove(op: number) {
@@ -402,8 +402,7 @@ const MAX_LISTED_KERNELS = 100;
 
 function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {
   const names = useMemo(
-    () =>
-      partition.groups.slice(0, MAX_LISTED_KERNELS).map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")),
+    () => partition.groups.slice(0, MAX_LISTED_KERNELS).map((group) => groupName(graph, group)),
     [graph, partition],
   );
   const more = partition.groups.length - names.length;

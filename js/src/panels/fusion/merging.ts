@@ -3,8 +3,19 @@
 
 import { clashingReductions, readAgain, reducingOp } from "../../fusion/axes.ts";
 import { peakTileBytes, staysOnChip } from "../../fusion/capacity.ts";
-import { dtypeOf, type Graph, type GraphValues, type Ops, reached } from "../../fusion/graph.ts";
-import { type Fits, linked, type Partition, type Refusal, whyNot } from "../../fusion/legality.ts";
+import {
+  allOf,
+  dtypeOf,
+  type Graph,
+  type GraphValues,
+  listOf,
+  makerOf,
+  type Ops,
+  opName,
+  opNames,
+  reached,
+} from "../../fusion/graph.ts";
+import { type Fits, groupAt, groupWith, linked, type Partition, type Refusal, whyNot } from "../../fusion/legality.ts";
 import { type Cost, fuse, legalParts, partitionOf, precisionOf, tally, total } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -34,12 +45,12 @@ export function descriptionOf(
   op: number,
 ): string {
   const bytes = (tensors: Ops) => formatQuantity(total(values.bytes, tensors), "B");
-  const group = partition.groups[partition.groupOf[op] as number] as Ops;
-  return fusionWords.at(graph.ops[op]?.name ?? "", graph.ops[op]?.kind ?? "", {
-    enters: bytes(graph.reads[op] as Ops),
-    leaves: bytes(graph.makes[op] as Ops),
-    from: spoken(graph, graph.before[op] as Ops),
-    to: spoken(graph, graph.after[op] as Ops),
+  const group = groupWith(partition, op);
+  return fusionWords.at(opName(graph, op), graph.ops[op]?.kind ?? "", {
+    enters: bytes(listOf(graph.reads, op)),
+    leaves: bytes(listOf(graph.makes, op)),
+    from: spoken(graph, listOf(graph.before, op)),
+    to: spoken(graph, listOf(graph.after, op)),
     others: spoken(
       graph,
       group.filter((other) => other !== op),
@@ -51,10 +62,11 @@ export function descriptionOf(
  * Splits a group above op `to`. One part has `to` and the ops downstream of `to`. The other part has the rest of the
  * group. A part that is not connected is split further. A part that is not legal as a group is split into single ops.
  */
-export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
+export function cut(graph: Graph, partition: Partition, to: number): Partition {
+  const { groups, groupOf } = partition;
   const after = reached(graph, to, graph.after);
   const isBelow = (op: number) => op === to || after[op] === 1;
-  const group = groups[groupOf[to] as number] as Ops;
+  const group = groupWith(partition, to);
   const parts = legalParts(graph, [group.filter((op) => !isBelow(op)), group.filter(isBelow)]);
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
 }
@@ -63,9 +75,9 @@ export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): P
  * Returns the first op outside the group that reads from `op`. If no such op exists, returns the first op outside the
  * group that reads from any op of the group.
  */
-export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
-  const group = groups[groupOf[op] as number] as Ops;
-  return [op, ...group].flatMap((one) => graph.after[one] as Ops).find((other) => groupOf[other] !== groupOf[op]);
+export function downstream(graph: Graph, partition: Partition, op: number): number | undefined {
+  const group = groupWith(partition, op);
+  return allOf(graph.after, [op, ...group]).find((other) => !group.includes(other));
 }
 
 /**
@@ -75,7 +87,7 @@ export function downstream(graph: Graph, { groups, groupOf }: Partition, op: num
 export function sharedInputPairs(graph: Graph, group: Ops): [number, number][] {
   if (group.length < 2) return [];
   const inside = new Set(group);
-  const [first, ...others] = linked(graph, group, (tensor) => inside.has(graph.producer[tensor] as number));
+  const [first, ...others] = linked(graph, group, (tensor) => inside.has(makerOf(graph, tensor)));
   return others.map((part) => [first?.[0] as number, part[0] as number]);
 }
 
@@ -84,7 +96,7 @@ const MAX_NAMED_OPS = 3;
 
 /** Returns the name of a group, such as "gelu + dropout + add". */
 export function spoken(graph: Graph, ops: Ops): string {
-  const names = ops.map((op) => graph.ops[op]?.name ?? "");
+  const names = opNames(graph, ops);
   if (names.length <= MAX_NAMED_OPS) return names.join(" + ");
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
@@ -123,7 +135,7 @@ function again({ graph, values }: CountedGraph, ops: Ops): string {
   if (!found) return "";
   const [reduction, reader] = found;
   const tensor = graph.tensors[largest]?.name ?? "";
-  return fusionWords.again(graph.ops[reader]?.name ?? "", tensor, reducingOp(graph, reduction));
+  return fusionWords.again(opName(graph, reader), tensor, reducingOp(graph, reduction));
 }
 
 /** Returns the sentence that says why two ops may not share a kernel. */
@@ -134,15 +146,15 @@ export function sentenceOf(
   refusal: Refusal,
   chip?: Chip,
 ): string {
-  const names = refusal.path.map((op) => graph.ops[op]?.name ?? "");
+  const names = opNames(graph, refusal.path);
   const [first = "", second = "", last = ""] = [names[0], names[1], names.at(-1)];
-  const groupOf = (op: number) => partition.groups[partition.groupOf[op] as number] as Ops;
-  const both = [...new Set([...groupOf(a), ...groupOf(b)])].sort((x, y) => x - y);
+  const [one, other] = [groupWith(partition, a), groupWith(partition, b)];
+  const both = [...new Set([...one, ...other])].sort((x, y) => x - y);
   switch (refusal.code) {
     case "same":
       return fusionWords.same(spoken(graph, both));
     case "not-connected":
-      return fusionWords.notConnected(spoken(graph, groupOf(a)), spoken(graph, groupOf(b)));
+      return fusionWords.notConnected(spoken(graph, one), spoken(graph, other));
     case "barrier":
       return fusionWords.barrier(first);
     case "kinds":
@@ -182,7 +194,7 @@ export function proposalOf(
   { cost, fits, chip }: ProposalInput,
 ): Proposal {
   const { graph, values, partition } = workload;
-  const [a, b] = [partition.groupOf[from] as number, partition.groupOf[to] as number];
+  const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
   const refusal = a === b ? null : whyNot(graph, partition, a, b, fits);
   if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
   const next = a === b ? cut(graph, partition, to) : fuse(graph, partition, a, b);

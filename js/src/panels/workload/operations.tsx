@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { clamp } from "../../chart/scales.ts";
+import { opName } from "../../fusion/graph.ts";
 import type { Operation } from "../../roofline/operations.ts";
 import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, LIST_KEYS, lookUp, OWN_KEYS, used } from "../../ui/keys.ts";
@@ -84,7 +85,7 @@ export function Operations({ store }: { store: Store }) {
                 active.value = op;
               }}
             >
-              <Row name={graph.ops[op]?.name ?? ""} figures={figuresOf(graph, values, op)} />
+              <Row name={opName(graph, op)} figures={figuresOf(graph, values, op)} />
             </div>
           ))}
         </div>
@@ -94,7 +95,7 @@ export function Operations({ store }: { store: Store }) {
           <p class="rw-muted">{words.pointAtOne}</p>
         ) : (
           <Derivation
-            name={graph.ops[shown]?.name ?? ""}
+            name={opName(graph, shown)}
             operation={operationAt(graph, values, shown)}
             {...derivation(graph, env, shown, operationAt(graph, values, shown))}
           />
