@@ -1,6 +1,6 @@
 // Chains of elementwise operations as Python sends them, and the state of a model that has them.
 
-import { DEFAULTS, wireChip, wireKernels } from "./helpers.ts";
+import { DEFAULTS, several, wireChip, wireKernels } from "./helpers.ts";
 
 interface ChainSpec {
   ops?: number;
@@ -12,7 +12,7 @@ interface ChainSpec {
 /** Ops a, b, …: by default each reads and writes n elements of 16 bits, with two FLOPs per element. */
 export function chain(name: string, { ops = 2, dims = [["n", 1, 1024, 100]], ...own }: ChainSpec = {}): unknown {
   const { convention = "textbook", dtype = "bf16" } = own;
-  const numbers = Array.from({ length: ops }, (_, at) => at);
+  const numbers = several(ops, (at) => at);
   return {
     name,
     dims,

@@ -2,7 +2,15 @@
 
 import golden from "../../tests/golden/fusion.json";
 import { mergeGroupsOf } from "../src/fusion/bodies.ts";
-import { decoding, type Environment, evaluate, type Graph, type GraphValues, type Ops } from "../src/fusion/graph.ts";
+import {
+  decoding,
+  type Environment,
+  environment,
+  evaluate,
+  type Graph,
+  type GraphValues,
+  type Ops,
+} from "../src/fusion/graph.ts";
 import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
 import { broken, type Fits, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
 import { type Cost, partitionOf } from "../src/fusion/partition.ts";
@@ -53,6 +61,8 @@ export const environmentOf = (graph: Graph, env: Record<string, number>): Enviro
   values: Float64Array.from(graph.symbols.keys(), (symbol) => env[symbol] ?? Number.NaN),
   dtype: null,
 });
+
+export const valuesOf = (graph: Graph): GraphValues => evaluate(graph, environment(graph));
 
 export const cases: readonly Known[] = (golden.cases as unknown as Case[]).map((wanted) => {
   const graph = decodeGraph(wanted.graph);

@@ -254,6 +254,9 @@ export class FakeModel implements Model {
   }
 }
 
+export const several = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+
 /** Random numbers in [0, 1), the same in every run (Mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;

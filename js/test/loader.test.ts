@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { loaderOf } from "../src/loader.ts";
 import { loadWords as german } from "../src/words/de.ts";
 import { loadWords as english } from "../src/words/en.ts";
-import { eachWithImports } from "./helpers.ts";
+import { eachWithImports, several } from "./helpers.ts";
 
 const REGISTRY = Symbol.for("roofwidget");
 const page = globalThis as unknown as Record<symbol, unknown>;
@@ -151,7 +151,7 @@ beforeEach(() => {
 
 describe("the code", () => {
   it("is imported once for ten widgets, each of which is one of its own", async () => {
-    const widgets = Array.from({ length: 10 }, () => make({ 1: ONE }));
+    const widgets = several(10, () => make({ 1: ONE }));
     await Promise.all(widgets.map((widget) => widget.initialize()));
     expect(done).toEqual(["import one", ...Array<string>(10).fill("initialize one A")]);
     expect(made).toEqual([`${WORDS.en}\n${ONE.script}`]);

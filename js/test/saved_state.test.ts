@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createStore } from "../src/state/store.ts";
 import { type Kernels, textAt } from "../src/wire/columns.ts";
-import { eachWithClock, FakeModel } from "./helpers.ts";
+import { eachWithClock, FakeModel, several } from "./helpers.ts";
 
 interface Saved {
   readonly state: Record<string, unknown>;
@@ -57,7 +57,7 @@ function open(notebook: unknown) {
   return createStore(new FakeModel(state), abort().signal);
 }
 
-const names = (table: Kernels) => Array.from({ length: table.own }, (_, row) => textAt(table.name, row));
+const names = (table: Kernels) => several(table.own, (row) => textAt(table.name, row));
 
 const notebooks = SAVED.flatMap(([version, cases]) =>
   Object.entries(cases).map(([name, notebook]) => [`${version} ${name}`, notebook] as const),

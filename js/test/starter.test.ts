@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { starterOf } from "../src/starter.ts";
-import { eachWithImports } from "./helpers.ts";
+import { eachWithImports, several } from "./helpers.ts";
 
 const { made, revoked } = eachWithImports();
 
@@ -24,8 +24,8 @@ const start = (text: string) => starterOf(text)();
 
 describe("the loader", () => {
   it("is imported once for ten widgets, each of which is one of its own", async () => {
-    const widgets = await Promise.all(Array.from({ length: 10 }, () => start(loader("one"))));
-    expect(widgets).toEqual(Array.from({ length: 10 }, (_, at) => ({ name: "one", number: at + 1 })));
+    const widgets = await Promise.all(several(10, () => start(loader("one"))));
+    expect(widgets).toEqual(several(10, (at) => ({ name: "one", number: at + 1 })));
     expect(made).toEqual([loader("one")]);
     expect(revoked).toHaveLength(1);
     expect(done).toEqual(["import one"]);

@@ -1,48 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
-import { project, scalesOf } from "../../src/chart/scales.ts";
-import type { Scene } from "../../src/chart/scene.ts";
-import { LIGHT } from "../../src/chart/theme.ts";
-import { colouringOf } from "../../src/roofline/colouring.ts";
-import { pointsOf } from "../../src/roofline/points.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeRoof, several } from "../helpers.ts";
+import { labelsOf, scene as sceneOf } from "../scenes.ts";
 
 const ROOF = makeRoof(makeChip({ id: "chip" }));
 
-function scene(
+const scene = (
   specs: readonly KernelSpec[],
   marked: readonly number[] = [],
   width = 760,
   ranked = specs.map((_, row) => row).slice(0, 5),
-): Scene {
-  const kernels = makeKernels(specs);
-  const points = pointsOf(kernels, [ROOF], ROOF);
-  const scales = scalesOf({ width, height: 420 }, [ROOF], points, ROOF);
-  return {
-    ...{
-      kernels,
-      colouring: colouringOf(kernels, "category"),
-      points,
-      scales,
-      marked,
-      selected: new Set<number>(),
-      ...{ isRoofHovered: false, isPatterned: false, gaps: "first", emphasised: new Set<number>() },
-      roofs: [ROOF],
-      focus: ROOF,
-      levels: [],
-      subRoofs: [],
-      theme: LIGHT,
-      units: UNITS,
-    },
-    at: project(points, scales),
-    colours: new Map([["chip", "#000000"]]),
-    names: new Map([["chip", "chip"]]),
-    named: specs.map((_, row) => row),
-    ranked,
-    above: [],
-  };
-}
+) => sceneOf(specs, { roofs: [ROOF], marked, ranked, named: specs.map((_, row) => row), above: [] }, width);
 
 const measured = (flops: number, bytes: number, time: number, name = "k") => ({ name, flops, bytes, time });
 
@@ -52,24 +21,24 @@ describe("a gap arrow", () => {
     const [gap] = gapsOf(one);
     expect(gap?.from).toBeGreaterThan(gap?.to ?? Number.NaN);
     expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
-    expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("4× below its roof");
+    expect(labelsOf(one).find(({ key }) => key === "gap 0")?.text).toBe("4× below its roof");
     const marked = scene([measured(1e12, 1e11, 0.4)], [0]);
-    const text = rooflineLabels(marked, gapsOf(marked)).find(({ key }) => key === "gap 0")?.text;
+    const text = labelsOf(marked).find(({ key }) => key === "gap 0")?.text;
     expect(text).toBe("4× below its roof");
   });
   it("says in brief what closing it is worth where there is no room for more", () => {
     const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
-    expect(rooflineLabels(narrow, gapsOf(narrow)).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
+    expect(labelsOf(narrow).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
   });
   it("in the strip is told of right of it, where a line leads to the arrow", () => {
     const one = scene([measured(0, 1e11, 5), measured(1e12, 1e11, 0.4)]);
-    const label = rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0");
+    const label = labelsOf(one).find(({ key }) => key === "gap 0");
     expect(label?.text).toBe("50× below its roof");
     expect(label?.x).toBe(one.scales.plot.left + 6);
     expect(label?.mark?.x).toBe(one.at.x[0]);
   });
   it("stands for all kernels of about one intensity: of the one to be fixed first", () => {
-    const crowd = Array.from({ length: 12 }, (_, row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
+    const crowd = several(12, (row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
     expect(gapsOf(scene(crowd, [], 760, [11, 10])).map(({ row }) => row)).toEqual([11]);
     expect(gapsOf(scene(crowd, [5], 760, [11])).map(({ row, isMarked }) => [row, isMarked])).toEqual([[5, true]]);
   });
@@ -86,7 +55,7 @@ describe("a gap arrow", () => {
     expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ROOF.chip } })).toHaveLength(1);
   });
   it("is drawn for every kernel with a badge, and for marked kernels", () => {
-    const many = Array.from({ length: 40 }, (_, row) => measured(1e12, 1e10 * 1.25 ** row, 40));
+    const many = several(40, (row) => measured(1e12, 1e10 * 1.25 ** row, 40));
     expect(gapsOf(scene(many, [], 760, [])).map(({ row }) => row)).toEqual([]);
     expect(gapsOf(scene(many, [], 760, [3, 5])).map(({ row }) => row)).toEqual([3, 5]);
     expect(gapsOf(scene(many, [], 440, [3, 8, 13, 18, 23])).map(({ row }) => row)).toEqual([3, 8, 13, 18, 23]);
@@ -96,7 +65,7 @@ describe("a gap arrow", () => {
     const three = [0.4, 0.8, 1.6].map((time, row) => measured(1e12, 1e11 / 20 ** row, time));
     const words = (marked: readonly number[]) => {
       const one = scene(three, marked, 760, [2, 1, 0]);
-      return rooflineLabels(one, gapsOf(one)).flatMap(({ key, text }) => (key.startsWith("gap ") ? [[key, text]] : []));
+      return labelsOf(one).flatMap(({ key, text }) => (key.startsWith("gap ") ? [[key, text]] : []));
     };
     expect(words([])).toEqual([["gap 2", "160× below its roof"]]);
     expect(words([0])).toEqual([["gap 0", "4× below its roof"]]);
@@ -111,7 +80,7 @@ describe("labels", () => {
   });
   it("stay where they were while choices are given", () => {
     const one = scene([measured(1e12, 1e11, 0.4, "first"), measured(3e12, 1e11, 0.9, "second")]);
-    const before = rooflineLabels(one, gapsOf(one));
+    const before = labelsOf(one);
     const choices = new Map(before.map(({ key, choice }) => [key, choice]));
     expect(rooflineLabels(one, gapsOf(one), { before: choices })).toEqual(before);
   });

@@ -9,11 +9,11 @@ import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
 import type { BentLine } from "../../src/chart/paths.ts";
 import { radiusAt } from "../../src/chart/points/painter.ts";
-import type { Box } from "../../src/chart/scales.ts";
+import { type Box, spotAt } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { attainable } from "../../src/roofline/roofline.ts";
-import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
-import { LARGE, SMALL, scene } from "../scenes.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded, several } from "../helpers.ts";
+import { LARGE, labelsOf, SMALL, scene } from "../scenes.ts";
 
 type Spot = readonly [x: number, y: number];
 
@@ -23,7 +23,7 @@ const isIn = ([x, y]: Spot, { left, right, top, bottom }: Box, by = 0) =>
 
 /** A hundred points along a bent line, from the rim at its start. */
 const along = ({ from, bend, to }: BentLine): Spot[] =>
-  Array.from({ length: 101 }, (_, step) => {
+  several(101, (step) => {
     const t = step / 100;
     const on = (at: 0 | 1) => (1 - t) * ((1 - t) * from[at] + t * bend[at]) + t * ((1 - t) * bend[at] + t * to[at]);
     return [on(0), on(1)];
@@ -39,7 +39,7 @@ function lineOf(label: PlacedLabel): Spot[] {
 
 /** Some kernels close together, a snapshot of them, and the changes since. */
 function moved(next: () => number) {
-  const specs = Array.from({ length: 2 + Math.floor(9 * next()) }, (): KernelSpec => {
+  const specs = several(2 + Math.floor(9 * next()), (): KernelSpec => {
     const bytes = 1e10 * 30 ** next();
     return { flops: 2e12, bytes, time: (bytes / 1e12) * 30 ** (0.1 + 0.9 * next()) };
   });
@@ -143,7 +143,7 @@ describe("a line to a name far off", () => {
           `round ${round}: ${label.text}`,
         ).toBe(false);
         for (let index = 0; index < one.points.n; index++) {
-          const [x, y] = [one.at.x[index] as number, one.at.y[index] as number];
+          const [x, y] = spotAt(one.at, index);
           if (label.key === `kernel ${one.points.row[index]}`) continue;
           if (label.bold || label.text === "") continue;
           const isOver = far.some((spot) => Math.hypot(spot[0] - x, spot[1] - y) < radiusAt(one.points, index) - 1.5);
@@ -158,7 +158,7 @@ describe("a line to a name far off", () => {
 describe("of twelve kernels at one intensity", () => {
   const twelve = (width: number, more: Partial<Scene> = {}) =>
     scene(
-      Array.from({ length: 12 }, (_, row): KernelSpec => {
+      several(12, (row): KernelSpec => {
         const flops = 1e12 * (1 + row / 5);
         return { name: `attention block ${row}`, flops, bytes: flops / 40, time: (flops / 40e12) * 1.4 ** (row + 1) };
       }),
@@ -181,7 +181,7 @@ describe("of twelve kernels at one intensity", () => {
     const one = twelve(760);
     const names = namesOf(one);
     expect(names.map(({ key }) => key)).toEqual([11, 10, 9, 8, 7, 6, 5].map((row) => `kernel ${row}`));
-    const choices = new Map(rooflineLabels(one, gapsOf(one)).map(({ key, choice }) => [key, choice]));
+    const choices = new Map(labelsOf(one).map(({ key, choice }) => [key, choice]));
     expect(namesOf(one, choices).sort((a, b) => a.y - b.y)).toEqual(names.sort((a, b) => a.y - b.y));
     // A kernel that is pointed at gets its name, too.
     expect(namesOf(twelve(760, { marked: [0] }), choices).map(({ key }) => key)).toContain("kernel 0");

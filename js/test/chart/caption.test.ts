@@ -2,11 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { captionOf } from "../../src/chart/caption.ts";
-import { createStore } from "../../src/state/store.ts";
-import type { FakeModel, KernelSpec } from "../helpers.ts";
-import { onOneChip } from "../scenes.ts";
+import type { KernelSpec } from "../helpers.ts";
+import { onOneChip, storeOf } from "../scenes.ts";
 
-const storeOf = (model: FakeModel) => createStore(model, new AbortController().signal);
 const noteOf = (specs: readonly KernelSpec[], state: Record<string, unknown> = {}) =>
   captionOf(storeOf(onOneChip(specs, { frame: "chip", ...state })), undefined).note;
 const FAR = { name: "far", flops: 1e16, bytes: 1, time: 1000 };

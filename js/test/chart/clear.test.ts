@@ -13,10 +13,10 @@ import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
-import { type Box, isNarrow } from "../../src/chart/scales.ts";
+import { type Box, isNarrow, spotAt } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
-import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded, several } from "../helpers.ts";
 import { random, SMALL, scene } from "../scenes.ts";
 import { labelsOf as timeLabelsOf, sceneOf as timeScene } from "../timescenes.ts";
 
@@ -45,10 +45,10 @@ const circles = ({ roofs, scales: { plot, x, y } }: Scene): Circle[] =>
 /** Similar roofs, whose ridge points are close together. */
 function alike(next: () => number): Scene {
   const pick = (low: number, high: number) => low * (high / low) ** next();
-  const roofs = Array.from({ length: 2 + Math.floor(3 * next()) }, (_, at) =>
+  const roofs = several(2 + Math.floor(3 * next()), (at) =>
     makeRoof(makeChip({ id: `chip ${at}`, peaks: { bf16: pick(1e14, 4e14) }, memories: { HBM: pick(1e12, 3e12) } })),
   );
-  const specs = Array.from({ length: Math.floor(13 * next()) }, (): KernelSpec => {
+  const specs = several(Math.floor(13 * next()), (): KernelSpec => {
     const bytes = pick(1e9, 1e11);
     return { flops: 4e12, bytes, time: pick(1e-2, 1) };
   });
@@ -182,7 +182,7 @@ describe("the name on the diagonal of the time view", () => {
     for (let round = 0; round < 100; round++) {
       // Kernels on the diagonal (100 FLOP/s against 10 B/s) and on both sides of it, most of them close together.
       const middle = pick(100, 1e4);
-      const specs = Array.from({ length: 1 + Math.floor(6 * next()) }, (_, row): KernelSpec => {
+      const specs = several(1 + Math.floor(6 * next()), (row): KernelSpec => {
         const flops = row < 2 ? 10 * 1e4 ** row : middle * pick(0.8, 1.25);
         return { flops, bytes: (flops / 10) * pick(0.6, 1.7) };
       });
@@ -193,7 +193,7 @@ describe("the name on the diagonal of the time view", () => {
       for (const box of boxes(label)) {
         expect(box.left >= left && box.right <= right && box.top >= top && box.bottom <= bottom).toBe(true);
         for (let index = 0; index < one.points.n; index++) {
-          const [x, y] = [one.at.x[index] as number, one.at.y[index] as number];
+          const [x, y] = spotAt(one.at, index);
           const isOver = box.left < x + 3 && box.right > x - 3 && box.top < y + 3 && box.bottom > y - 3;
           expect(isOver, `round ${round}`).toBe(false);
         }

@@ -10,40 +10,9 @@ import { colouringOf, type NumberColouring, SCALE_STEPS } from "../../src/roofli
 import type { Roof } from "../../src/roofline/roofline.ts";
 import { createStore } from "../../src/state/store.ts";
 import { colourRow, sentenceOf, tooltipRows } from "../../src/text/describe.ts";
+import { contrast, distance, lab, linear } from "../colours.ts";
 import { makeChip, makeKernels, makeRoof, wireChip, wireKernels } from "../helpers.ts";
-import { onOneChip, scene } from "../scenes.ts";
-
-const linear = (hex: string) =>
-  [1, 3, 5].map((at) => {
-    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-const luminance = (hex: string) => {
-  const [r, g, b] = linear(hex);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-/** The colour in OKLab, by the matrices of its author. */
-function lab(hex: string): [number, number, number] {
-  const [r, g, b] = linear(hex);
-  const [l, m, s] = [
-    Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b),
-    Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b),
-    Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b),
-  ];
-  return [
-    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
-    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
-  ];
-}
-const distance = (one: string, other: string) => {
-  const [a, b] = [lab(one), lab(other)];
-  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-};
-const contrast = (one: string, other: string) => {
-  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (high + 0.05) / (low + 0.05);
-};
+import { onOneChip, scene, storeOf } from "../scenes.ts";
 
 describe("the scale of colours", () => {
   const themes: [string, Theme][] = [
@@ -58,7 +27,7 @@ describe("the scale of colours", () => {
   it.each([...themes, ["forced", forcedTheme("#000000", "#ffff00")] as [string, Theme]])(
     "can be read in grey, because it only becomes brighter or only darker, %s",
     (_, { scale }) => {
-      const greys = scale.map((colour) => lab(colour)[0]);
+      const greys = scale.map((colour) => lab(linear(colour))[0]);
       const sorted = [...greys].sort((a, b) => a - b);
       expect([sorted, [...sorted].reverse()]).toContainEqual(greys);
       expect(Math.abs((greys[0] as number) - (greys.at(-1) as number))).toBeGreaterThan(0.2);
@@ -109,7 +78,7 @@ describe("points by a column of numbers", () => {
     const specs = [1e9, 3e9].map((flops) => ({ ...SPEC, flops, ...(precision && { precision }) }));
     const chips = [wireChip({ peaks: { bf16: 1e14, int8: 2e14 } })];
     const changes = { chips, kernels: wireKernels(specs), colour_by: "flops", precision: asked };
-    const store = createStore(onOneChip(specs, changes), new AbortController().signal);
+    const store = storeOf(onOneChip(specs, changes));
     it(`have ${unit} in their legend, their picture and their texts`, () => {
       const ticks = [`1 G${unit}`, `2 G${unit}`, `3 G${unit}`];
       expect(legendOf(store, LIGHT)?.ticks).toEqual(ticks);
@@ -141,7 +110,7 @@ describe("series", () => {
   ];
   const wire = { ...wireKernels(specs), series: true, same: new DataView(Int32Array.of(0, 0).buffer) };
   it("have a legend of their own, and their name in sentence and tooltip", () => {
-    const store = createStore(onOneChip(specs, { kernels: wire }), new AbortController().signal);
+    const store = storeOf(onOneChip(specs, { kernels: wire }));
     expect(legendOf(store, LIGHT)).toMatchObject({ title: "Series", entries: [{ name: "v1" }, { name: "v2" }] });
     const roof = makeRoof(makeChip());
     expect(sentenceOf(store.rows.kernels.value, 1, roof)).toMatch(/^gemm \(v2\) on chip/);

@@ -6,49 +6,12 @@ import { describe, expect, it } from "vitest";
 import { categoryColour, chipColours, DARK, huesOf, LIGHT } from "../../src/chart/theme.ts";
 import type { TextColouring } from "../../src/roofline/colouring.ts";
 import tokens from "../../src/tokens.json";
-import { makeChip } from "../helpers.ts";
+import { contrast, distance, distanceIn, linear, luminance, type Three, times } from "../colours.ts";
+import { makeChip, several } from "../helpers.ts";
 
 const make = (vendor: string, count: number) =>
-  Array.from({ length: count }, (_, k) => makeChip({ id: `${vendor} ${k}`, vendor, generation: Math.floor(k / 2) }));
+  several(count, (k) => makeChip({ id: `${vendor} ${k}`, vendor, generation: Math.floor(k / 2) }));
 const MANY = [...make("NVIDIA", 20), ...make("AMD", 8), ...make("Google", 10)];
-
-type Three = [number, number, number];
-
-const linear = (hex: string) =>
-  [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  }) as Three;
-function luminance(hex: string): number {
-  const [r, g, b] = linear(hex);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-const times = (rows: readonly Three[], [x, y, z]: Three) => rows.map(([a, b, c]) => a * x + b * y + c * z) as Three;
-
-/** Distance of two linear colours in Oklab, with the matrices of Björn Ottosson, "A perceptual color space for image processing" (2020). */
-function distanceIn(one: Three, other: Three): number {
-  const lab = (rgb: Three) => {
-    const cones = times(
-      [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-      ],
-      rgb,
-    );
-    return times(
-      [
-        [0.2104542553, 0.793617785, -0.0040720468],
-        [1.9779984951, -2.428592205, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.808675766],
-      ],
-      cones.map(Math.cbrt) as Three,
-    );
-  };
-  const [a, b] = [lab(one), lab(other)];
-  return Math.hypot(...a.map((value, at) => value - (b[at] as number)));
-}
-const distance = (one: string, other: string) => distanceIn(linear(one), linear(other));
 
 /**
  * The colours that people see: with all cones, without middle cones, and without long cones. From Machado, Oliveira and
@@ -73,11 +36,6 @@ const SIGHTS: Readonly<Record<string, readonly Three[]>> = {
 };
 const seen = (sight: readonly Three[], hex: string) =>
   times(sight, linear(hex)).map((channel) => Math.max(0, Math.min(1, channel))) as Three;
-
-function contrast(a: string, b: string): number {
-  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
-  return (high + 0.05) / (low + 0.05);
-}
 
 describe("the colours of chips", () => {
   for (const theme of [LIGHT, DARK]) {

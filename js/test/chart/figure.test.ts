@@ -7,8 +7,8 @@ import { DARK, LIGHT } from "../../src/chart/theme.ts";
 import { createStore } from "../../src/state/store.ts";
 import { catalogue as german } from "../../src/words/de.ts";
 import { catalogue as english } from "../../src/words/en.ts";
-import { type FakeModel, type KernelSpec, seeded, wireChip } from "../helpers.ts";
-import { onOneChip } from "../scenes.ts";
+import { type FakeModel, type KernelSpec, seeded, several, wireChip } from "../helpers.ts";
+import { onOneChip, storeOf } from "../scenes.ts";
 
 const CHIP = wireChip({ name: "One", peaks: { bf16: 1e15 }, memories: { HBM: 4e12 } });
 const FASTER = wireChip({ id: "two", name: "Two", peaks: { bf16: 2.25e15 }, memories: { HBM: 8e12 } });
@@ -39,7 +39,7 @@ const EIGHTEEN: readonly KernelSpec[] = [
 ];
 const next = seeded(5);
 const spread = () => 4 ** (next() + next() - 1);
-const MANY: readonly KernelSpec[] = Array.from({ length: 256 }, (_, at) => {
+const MANY: readonly KernelSpec[] = several(256, (at) => {
   const [category, ai] = [
     ["matrix product", 200],
     ["attention", 110],
@@ -66,7 +66,7 @@ const NAMES = Object.keys(STYLES) as StyleName[];
 const PLAIN: Omit<FigureOptions, "style"> = { caption: false, names: null, patterns: false, ceilings: false };
 
 function figure(model: FakeModel, options: Partial<FigureOptions> = {}, draw = figureOf, create = createStore): Figure {
-  const store = create(model, new AbortController().signal);
+  const store = storeOf(model, create);
   const drawn = draw(store, { style: "paper-1col", ...PLAIN, ...options }, LIGHT);
   if ("unknownName" in drawn) throw new Error(drawn.unknownName);
   return drawn;
@@ -266,7 +266,7 @@ describe("a figure", () => {
     expect(captioned.height).toBeGreaterThan(224);
   });
   it("puts the key under the axis if no corner is free, and grows", () => {
-    const everywhere = Array.from({ length: 400 }, (_, at) =>
+    const everywhere = several(400, (at) =>
       kernel(`k${at}`, "x", 0.1 * 1.02 ** at, 1e-6 * (1 + (at % 7)), 10 ** (-4 * ((at * 0.618) % 1))),
     );
     const drawn = figure(onOneChip([...everywhere, ...EIGHTEEN], ON_ONE));
@@ -282,7 +282,7 @@ describe("a figure", () => {
     expect(numbersIn(0)).toEqual([]);
     expect(numbersIn(2)).toEqual(["gemm 512×512", "flash_attention"]);
     expect(numbersIn(["add", "rare"])).toEqual(["add", "rare"]);
-    const store = createStore(stateOf("18 kernels"), new AbortController().signal);
+    const store = storeOf(stateOf("18 kernels"));
     const unknown = figureOf(store, { style: "slide", ...PLAIN, names: ["ad"] }, LIGHT) as UnknownName;
     expect(unknown.unknownName).toBe("ad");
     expect(unknown.knownNames).toContain("add");
@@ -315,7 +315,7 @@ describe("a figure", () => {
     expect(texts.join(" ")).toMatch(/ridge 250.*281\.2|281\.2.*ridge 250/);
   });
   it("can be dark", () => {
-    const store = createStore(stateOf("18 kernels"), new AbortController().signal);
+    const store = storeOf(stateOf("18 kernels"));
     const { svg } = figureOf(store, { style: "slide", ...PLAIN }, DARK) as Figure;
     expect(svg).toContain(`fill="${DARK.background}"`);
     expect(svg).not.toContain("#000000");

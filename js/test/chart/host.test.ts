@@ -4,18 +4,7 @@ import { describe, expect, it } from "vitest";
 import { themeOf } from "../../src/chart/host.ts";
 import { DARK, forcedTheme, LIGHT } from "../../src/chart/theme.ts";
 import { placeIn } from "../../src/ui/pointer_position.ts";
-
-/** Contrast by the Web Content Accessibility Guidelines 2.2, of two colours "#rrggbb". */
-function contrast(one: string, other: string): number {
-  const light = (hex: string) => {
-    const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
-      const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-  };
-  return Math.max(light(one), light(other)) / Math.min(light(one), light(other));
-}
+import { contrast } from "../colours.ts";
 
 describe("forced colours", () => {
   it.each([

@@ -1,6 +1,7 @@
 // Labels never overlap, the most important come first, and labels without room are left out.
 
 import { describe, expect, it } from "vitest";
+import { overlap } from "../../src/chart/labels/box_index.ts";
 import type { Anchor, Mark } from "../../src/chart/labels/candidates.ts";
 import {
   boxAt,
@@ -13,7 +14,7 @@ import {
 } from "../../src/chart/labels/engine.ts";
 import { shortenToWords, textWidth } from "../../src/chart/labels/text_fitting.ts";
 import type { Box } from "../../src/chart/scales.ts";
-import { seeded } from "../helpers.ts";
+import { seeded, several } from "../helpers.ts";
 
 const BOUNDS: Box = { left: 0, top: 0, right: 400, bottom: 300 };
 const ANCHORS: readonly Anchor[] = ["start", "middle", "end"];
@@ -32,18 +33,17 @@ const named = (x: number, y: number, mark: Mark): PlacedLabel => ({
   ...{ kind: "kernel", key: "kernel 0", text: "gelu", colour: "#000", choice: 0, mark },
   ...at(x, y),
 });
-const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 function randomScene(random: () => number) {
   const spot = () => at(450 * random() - 25, 340 * random() - 20, ANCHORS[Math.floor(3 * random())]);
-  const labels = Array.from({ length: 30 }, (_, index) =>
-    label(`label ${index}`, Array.from({ length: 1 + Math.floor(6 * random()) }, spot), {
+  const labels = several(30, (index) =>
+    label(`label ${index}`, several(1 + Math.floor(6 * random()), spot), {
       text: "Wi".repeat(1 + Math.floor(9 * random())),
       bold: random() < 0.3,
       kind: random() < 0.2 ? "roof" : "region",
     }),
   );
-  const taken = Array.from({ length: Math.floor(20 * random()) }, (): Box => {
+  const taken = several(Math.floor(20 * random()), (): Box => {
     const [left, top] = [400 * random(), 300 * random()];
     return { left, top, right: left + 60 * random(), bottom: top + 60 * random() };
   });

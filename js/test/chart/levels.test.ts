@@ -1,19 +1,16 @@
 // Hierarchical mode and ceilings: the names of lines and their positions, and which of a kernel's points binds.
 
 import { describe, expect, it } from "vitest";
-import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import type { PlacedLabel } from "../../src/chart/labels/engine.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { roofPath, slopePath } from "../../src/chart/paths.ts";
-import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales.ts";
 import { joinsOf, pointColours, type Scene, tiesOf } from "../../src/chart/scene.ts";
-import { LIGHT } from "../../src/chart/theme.ts";
 import { subRoofsOf } from "../../src/roofline/ceilings.ts";
-import { colouringOf } from "../../src/roofline/colouring.ts";
-import { pointsOf } from "../../src/roofline/points.ts";
 import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
 import { exposedText } from "../../src/text/describe.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeRoof, several } from "../helpers.ts";
+import { expectClear, scene } from "../scenes.ts";
 
 const A100 = makeChip({
   id: "a100",
@@ -36,52 +33,23 @@ function sceneOf(
   { width = 928, memory = "all", exposed = [], roof }: Options = {},
 ): Scene {
   const focus = roof ?? makeRoof(A100, "auto", memory);
-  const kernels = makeKernels(specs);
-  const roofs = [focus];
-  const points = pointsOf(kernels, roofs, focus);
-  const names = new Map([["a100", "A100"]]);
   const ceilings = [
     { key: "fp32", name: "fp32", rate: 19.5e12, unit: "FLOP/s", memory: null, measured: false, on: true },
     { key: "HBM STREAM", name: "STREAM", rate: 1.6e12, unit: "B/s", memory: "HBM", measured: true, on: true },
   ] as const;
-  const subRoofs = exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed, exposedText) : [];
-  const size = { width, height: chartHeight(width) };
-  const scales = scalesOf(size, roofs, points, focus);
-  return {
-    ...{
-      kernels,
-      points,
-      scales,
-      roofs,
-      focus,
-      names,
-      subRoofs,
-      marked: [],
-      selected: new Set<number>(),
-      ...{ isRoofHovered: false, isPatterned: false, gaps: "first", emphasised: new Set<number>() },
-      theme: LIGHT,
-      units: UNITS,
-      colouring: colouringOf(kernels, "category"),
+  const rows = specs.map((_, row) => row);
+  return scene(
+    specs,
+    {
+      roofs: [focus],
+      subRoofs: exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed, exposedText) : [],
+      levels: focus.levels.length > 1 ? focus.levels : [],
+      ...{ named: rows, ranked: rows.slice(0, 5), above: [] },
     },
-    levels: focus.levels.length > 1 ? focus.levels : [],
-    named: specs.map((_, row) => row),
-    ranked: specs.map((_, row) => row).slice(0, 5),
-    above: [],
-    at: project(points, scales),
-    colours: new Map([["a100", "#0067a3"]]),
-  };
+    width,
+  );
 }
 
-const boxes = boxesOf;
-const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-function expectClear(labels: readonly PlacedLabel[]) {
-  for (const [index, label] of labels.entries()) {
-    for (const other of labels.slice(index + 1)) {
-      const clash = boxes(label).some((box) => boxes(other).some((its) => overlap(box, its)));
-      expect(clash, `${label.text} lies across ${other.text}`).toBe(false);
-    }
-  }
-}
 const textsOf = (labels: readonly PlacedLabel[]) => new Map(labels.map(({ key, text }) => [key, text]));
 
 describe("with all levels of memory", () => {
@@ -143,7 +111,7 @@ describe("one kernel's points", () => {
     expect(joinsOf(sceneOf([{ flops: 1e9, bytes: { HBM: 1e9 } }]))).toEqual([]);
   });
   it("of very many are joined where they are marked", () => {
-    const many = sceneOf(Array.from({ length: 500 }, () => MATMUL));
+    const many = sceneOf(several(500, () => MATMUL));
     expect(joinsOf(many)).toEqual([]);
     expect(joinsOf({ ...many, marked: [7] }).map(({ row }) => row)).toEqual([7]);
   });

@@ -13,8 +13,8 @@ import { project, type Scales } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { attainable, type Roof } from "../../src/roofline/roofline.ts";
-import { type KernelSpec, makeChip, makeRoof, seeded, UNITS } from "../helpers.ts";
-import { random, SMALL, scene } from "../scenes.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded, several, UNITS } from "../helpers.ts";
+import { labelsOf, random, SMALL, scene } from "../scenes.ts";
 
 /** Distance from a text to the rim of a circle, or to a vertical line, px. */
 function distance(label: PlacedLabel, x: number, top: number, bottom = top, radius = 0): number {
@@ -31,7 +31,7 @@ const toPoint = (label: PlacedLabel, { at, points }: Scene, index: number) =>
 /** Up to twelve kernels of the same or similar intensity. */
 function crowd(next: () => number): Scene {
   const spread = next() < 0.3 ? 1 : 1 + next() ** 2 * 3;
-  const specs = Array.from({ length: 2 + Math.floor(11 * next()) }, (): KernelSpec => {
+  const specs = several(2 + Math.floor(11 * next()), (): KernelSpec => {
     const bytes = 4e10 * spread ** next();
     return { flops: 4e12, bytes, time: (bytes / 1e12) * 100 ** (0.02 + 0.98 * next()) };
   });
@@ -90,7 +90,7 @@ describe("the call-out of a gap", () => {
 describe("the call-out of a gap among very many points", () => {
   const cloud = (count: number, marked: number[] = []) => {
     const next = seeded(43);
-    const specs = Array.from({ length: count }, (): KernelSpec => {
+    const specs = several(count, (): KernelSpec => {
       const bytes = 4e10 * 40 ** next();
       return { flops: 4e12, bytes, time: (bytes / 1e12) * 100 ** (0.1 + 0.9 * next()) };
     });
@@ -135,7 +135,7 @@ describe("a roof's name", () => {
       const one = somewhere(whole, next);
       // At rest, and while the chart moves there from another part.
       const before = new Map(rooflineLabels(somewhere(whole, next), []).map(({ key, choice }) => [key, choice]));
-      for (const labels of [rooflineLabels(one, gapsOf(one)), rooflineLabels(one, gapsOf(one), { before: before })]) {
+      for (const labels of [labelsOf(one), rooflineLabels(one, gapsOf(one), { before: before })]) {
         for (const roof of one.roofs) {
           const names = labels.filter((label) => label.names?.some(({ colour }) => colour === roof.chip.id));
           const { plot } = one.scales;
@@ -175,7 +175,7 @@ describe("a roof's name", () => {
     expect(labelOf(one, "far")?.text).toMatch(/^far/);
   });
   it("has no rate beside eight roofs", () => {
-    const roofs = Array.from({ length: 8 }, (_, nth) => like(`m${nth}`, 1e12 * 3 ** nth));
+    const roofs = several(8, (nth) => like(`m${nth}`, 1e12 * 3 ** nth));
     expect(labelOf(scene([], { roofs }), "m7")?.text).toBe("m7");
   });
   it("is along the slope if the flat is out of sight", () => {
@@ -203,12 +203,12 @@ describe("a narrow chart", () => {
   const measured = (row: number): KernelSpec => ({ flops: 1e12, bytes: 1e10 * 2 ** row, time: 0.1 * 2 ** row });
   const eight = (width: number, more: Partial<Scene> = {}) =>
     scene(
-      Array.from({ length: 8 }, (_, row) => measured(row)),
+      several(8, (row) => measured(row)),
       more,
       width,
     );
   const kinds = (one: Scene) => {
-    const labels = rooflineLabels(one, gapsOf(one));
+    const labels = labelsOf(one);
     return (kind: string) => labels.filter(({ key }) => key.includes(kind)).length;
   };
   it("has the arrows of the kernels with badges, one told in brief, and of what is pointed at its own alone", () => {
@@ -216,7 +216,7 @@ describe("a narrow chart", () => {
     expect(gapsOf(eight(440)).map(({ row }) => row)).toEqual([7, 6, 5, 4, 3]);
     expect(gapsOf(eight(440, { marked: [5] })).map(({ row }) => row)).toEqual([5]);
     const one = eight(440);
-    const texts = rooflineLabels(one, gapsOf(one)).filter(({ key }) => key.startsWith("gap "));
+    const texts = labelsOf(one).filter(({ key }) => key.startsWith("gap "));
     expect(texts.length).toBeLessThanOrEqual(1);
     for (const { text } of texts) expect(text).toMatch(/^up to [\d.]+×$/);
   });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { PointsPicture } from "../../src/chart/points/frame_diff.ts";
 import { createPainter } from "../../src/chart/points/painter.ts";
-import { seeded } from "../helpers.ts";
+import { seeded, several } from "../helpers.ts";
 import { type Raster, rasterDocument } from "../raster.ts";
 
 const [WIDTH, HEIGHT] = [300, 200];
@@ -24,7 +24,7 @@ interface State {
 type Column = Exclude<keyof State, "outline">;
 
 function starting(n: number, random: () => number): State {
-  const all = (most: number) => Array.from({ length: n }, () => most * random());
+  const all = (most: number) => several(n, () => most * random());
   const places = (most: number) => Float32Array.from(all(most + 8), (value) => value - 4);
   const flags = () => Uint8Array.from(all(1), (value) => Number(value < 0.1));
   return {
@@ -40,7 +40,7 @@ function starting(n: number, random: () => number): State {
 /** Changes some points of a column, and returns which. */
 function changed(state: State, name: Column, count: number, random: () => number): [State, number[]] {
   const column = state[name].slice() as Float32Array;
-  const some = Array.from({ length: count }, () => Math.floor(random() * column.length));
+  const some = several(count, () => Math.floor(random() * column.length));
   const other: Record<Column, (now: number) => number> = {
     ...{ x: () => random() * WIDTH, y: () => random() * HEIGHT, side: (now) => (now + 1) % 4 },
     ...{ radius: (now) => 8 - now, colour: (now) => (now + 1) % 3 },

@@ -4,13 +4,13 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { pictureOf } from "../../src/chart/picture.tsx";
 import { chartHeight } from "../../src/chart/scales.ts";
 import { DARK, LIGHT } from "../../src/chart/theme.ts";
-import { createStore, type Store } from "../../src/state/store.ts";
+import type { Store } from "../../src/state/store.ts";
 import type { Terms } from "../../src/wire/types.ts";
 import { catalogue as german } from "../../src/words/de.ts";
 import { catalogue as english } from "../../src/words/en.ts";
 import { chain, stateOf } from "../chains.ts";
-import { FakeModel, type KernelSpec, seeded, wireChip, wireKernels } from "../helpers.ts";
-import { onOneChip } from "../scenes.ts";
+import { FakeModel, type KernelSpec, seeded, several, wireChip, wireKernels } from "../helpers.ts";
+import { onOneChip, storeOf } from "../scenes.ts";
 
 const SIZE = { width: 760, height: chartHeight(760) };
 const HOSTILE = `</text><script>alert("1")</script>&amp; 'a' \u0000 \ud800`;
@@ -63,8 +63,6 @@ const STATES: Readonly<Record<string, () => FakeModel>> = {
 };
 /** What a browser or Node has beyond the language. */
 const OF_HOSTS = ["performance", "setTimeout", "setInterval", "queueMicrotask", "Date", "navigator", "crypto"];
-
-const storeOf = (model: FakeModel): Store => createStore(model, new AbortController().signal);
 
 function svgOf(store: Store, { theme = LIGHT, size = SIZE, draw = pictureOf } = {}): string {
   for (const name of OF_HOSTS) vi.stubGlobal(name, undefined);
@@ -192,7 +190,7 @@ describe("a picture", () => {
     Object.assign(globalThis, { roofwidgetWords: german });
     const { pictureOf: draw } = await import("../../src/chart/picture.tsx");
     const { createStore: create } = await import("../../src/state/store.ts");
-    const store = create(STATES["one chip"]?.() as FakeModel, new AbortController().signal);
+    const store = storeOf(STATES["one chip"]?.() as FakeModel, create);
     expect(textsOf(svgOf(store, { draw })).join(" ")).toMatch(
       /arithmetische Intensität, FLOP pro Byte →.*speichergebunden/,
     );
@@ -209,13 +207,13 @@ describe("a picture", () => {
     expect(told({ intensity: "operational", ridge: "machine balance" }, 400)).toMatch(/OI, FLOP\/B →.* 100 /);
   });
   it("leaves out of very many points those that others hide, but none above its roof", () => {
-    const many = Array.from({ length: 3000 }, (_, row) => (row < 2 ? (KERNELS[2] as KernelSpec) : MEASURED));
+    const many = several(3000, (row) => (row < 2 ? (KERNELS[2] as KernelSpec) : MEASURED));
     const shapes = shapesOf(svgOf(storeOf(onOneChip(many, { top: null }))));
     expect(shapes.match(/<path /g)).toHaveLength(2 * 2 + 1);
   });
   it("of 10,000 kernels is smaller than 1.5 MB", () => {
     const next = seeded(7);
-    const many = Array.from({ length: 10_000 }, (_, row) => {
+    const many = several(10_000, (row) => {
       const [flops, bytes] = [1e9 * 1e4 ** next(), 1e8 * 1e3 ** next()];
       const time = Math.max(flops / 1e14, bytes / 1e12) * (1 + 9 * next());
       return { flops, bytes, time, category: `${row % 8}` };

@@ -8,10 +8,11 @@ import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labe
 import { stripBoxes } from "../../src/chart/labels/obstacles.ts";
 import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { gapsOf } from "../../src/chart/layers/gaps.tsx";
+import { spotAt } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
-import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
-import { LARGE, SMALL, scene } from "../scenes.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded, several } from "../helpers.ts";
+import { expectClear, LARGE, SMALL, scene } from "../scenes.ts";
 import { labelsOf, sceneOf } from "../timescenes.ts";
 
 const FAR_PX = 40;
@@ -39,7 +40,7 @@ const SIZES = ["100,000", "1,000,000", "100,000,000", "16", "64"];
 /** A profile: each second one has kernels of similar intensity. */
 function profile(next: () => number, nth: number): KernelSpec[] {
   const spread = nth % 2 === 0 ? 4 : 1;
-  return Array.from({ length: 12 + Math.floor(30 * next()) }, (): KernelSpec => {
+  return several(12 + Math.floor(30 * next()), (): KernelSpec => {
     const bytes = 1e9 * 10 ** (2 * next());
     const ai = 10 ** (spread * next() - 0.5);
     const time = (bytes / 1e12) * 10 ** (1.3 * next());
@@ -64,7 +65,7 @@ function distance({ at, points }: Marks, label: PlacedLabel): number {
   const away = [...points.row.keys()]
     .filter((index) => points.row[index] === row)
     .map((index) => {
-      const [x, y] = [at.x[index] as number, at.y[index] as number];
+      const [x, y] = spotAt(at, index);
       return Math.hypot(Math.max(0, box.left - x, x - box.right), Math.max(0, box.top - y, y - box.bottom));
     });
   return Math.min(...away);
@@ -93,14 +94,10 @@ function checked(
   const names = labels.filter(({ kind, text }) => kind === "kernel" && text !== "");
   const texts = names.map(({ text }) => text);
   expect(new Set(texts).size, texts.join("\n")).toBe(texts.length);
-  for (const [at, label] of labels.entries()) {
-    const here = `${where}: ${label.text}`;
-    for (const other of labels.slice(at + 1)) {
-      const isOver = boxesOf(label).some((a) => boxesOf(other).some((b) => overlap(a, b)));
-      expect(isOver, `${here} over ${other.text}`).toBe(false);
-    }
+  expectClear(labels, where);
+  for (const label of labels) {
     const isLed = !label.key.startsWith("kernel ") || leaderOf(label) !== "" || isByLine(label);
-    if (!isLed) expect(distance(marks, label), here).toBeLessThanOrEqual(FAR_PX);
+    if (!isLed) expect(distance(marks, label), `${where}: ${label.text}`).toBeLessThanOrEqual(FAR_PX);
   }
   return names.length;
 }

@@ -1,19 +1,18 @@
 // Rulers: what each roof allows at a position, in exact numbers, and labels that keep clear of each other.
 
 import { describe, expect, it } from "vitest";
-import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
-import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
-import { gapsOf } from "../../src/chart/layers/gaps.tsx";
+import { overlap, squareAround } from "../../src/chart/labels/box_index.ts";
+import { boxesOf } from "../../src/chart/labels/engine.ts";
 import { limitsOver, rulerAt, rulerBeside, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince } from "../../src/chart/layers/snapshots.tsx";
-import type { Box } from "../../src/chart/scales.ts";
+import { type Box, spotAt } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import type { SubRoof } from "../../src/roofline/ceilings.ts";
 import { crossingsAt } from "../../src/roofline/crossings.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
-import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
-import { LARGE, random, SMALL, scene } from "../scenes.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded, several } from "../helpers.ts";
+import { expectClear, expectInside, LARGE, labelsOf, random, SMALL, scene } from "../scenes.ts";
 
 const LEVELS = makeChip({ id: "small", memories: { HBM: 1e12, L2: 1e13 } });
 
@@ -22,9 +21,6 @@ const sub = (kind: SubRoof["kind"], peak: number, bandwidth: number): SubRoof =>
 });
 
 const rates = (found: ReturnType<typeof crossingsAt>) => found.map(({ name, rate }) => [name, rate]);
-const boxes = (labels: readonly PlacedLabel[]) => labels.map(boxesOf);
-const meet = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-const anyMeet = (a: readonly Box[], b: readonly Box[]) => a.some((one) => b.some((other) => meet(one, other)));
 
 describe("a vertical line", () => {
   it("crosses each roof at its slope or at its flat", () => {
@@ -203,24 +199,17 @@ describe("what is written on any chart", () => {
     let written = 0;
     for (let round = 0; round < 60; round++) {
       const one = random(next);
-      const names = rooflineLabels(one, gapsOf(one));
+      const names = labelsOf(one);
       const over = one.points.n > 0 ? rulerOver(one, 0, names).labels : [];
       const at = rulerAt(one, { x: one.scales.plot.left + 90 * next(), y: 100 }, names)?.labels ?? [];
       for (const labels of [
         [...names, ...over],
         [...names, ...at],
       ]) {
-        const all = boxes(labels);
-        written += all.length;
-        for (const [index, box] of all.entries()) {
-          expect(
-            all.slice(index + 1).some((other) => anyMeet(box, other)),
-            `round ${round}`,
-          ).toBe(false);
-          const isIn = ({ left, right, top, bottom }: Box) =>
-            left >= 0 && right <= one.scales.width && top >= 0 && bottom <= one.scales.plot.bottom;
-          expect(box.every(isIn), `round ${round}: ${labels[index]?.text}`).toBe(true);
-        }
+        written += labels.length;
+        expectClear(labels, `round ${round}`);
+        const { width, plot } = one.scales;
+        expectInside(labels, { left: 0, right: width, top: 0, bottom: plot.bottom }, `round ${round}`);
       }
     }
     expect(written).toBeGreaterThan(1000);
@@ -229,13 +218,12 @@ describe("what is written on any chart", () => {
     const next = seeded(29);
     for (let round = 0; round < 100; round++) {
       const one = random(next);
-      const marks = Array.from({ length: one.points.n }, (_, index): Box => {
-        const [x, y] = [one.at.x[index] as number, one.at.y[index] as number];
-        return { left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 };
-      });
-      const names = rooflineLabels(one, gapsOf(one)).filter(({ key, bold }) => !bold && !/^(?:roof|ridge) /.test(key));
-      for (const [index, box] of boxes(names).entries())
-        expect(anyMeet(box, marks), `round ${round}: ${names[index]?.text}`).toBe(false);
+      const marks = several(one.points.n, (index) => squareAround(...spotAt(one.at, index), 4));
+      const names = labelsOf(one).filter(({ key, bold }) => !bold && !/^(?:roof|ridge) /.test(key));
+      for (const label of names) {
+        const isOver = boxesOf(label).some((box) => marks.some((mark) => overlap(box, mark)));
+        expect(isOver, `round ${round}: ${label.text}`).toBe(false);
+      }
     }
   });
 });

@@ -4,7 +4,7 @@ import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { limitsOver, roofsAbove, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { createStore, pacedStore } from "../../src/state/store.ts";
-import { eachWithClock, type KernelSpec, makeChip, makeRoof, seeded, wireChip } from "../helpers.ts";
+import { eachWithClock, type KernelSpec, makeChip, makeRoof, seeded, several, wireChip } from "../helpers.ts";
 import { onOneChip, SMALL, scene } from "../scenes.ts";
 
 const abort = eachWithClock();
@@ -55,7 +55,7 @@ describe("what is spoken of the roofs over a kernel", () => {
 describe("the roof on which a kernel that was not measured stands", () => {
   it("is over it whatever digit the last one is, and of one that was measured there is none below it", () => {
     const next = seeded(7);
-    const specs = Array.from({ length: 200 }, () => ({ flops: 1e12 * (1 + next()), bytes: (1e11 * (1 + next())) / 3 }));
+    const specs = several(200, () => ({ flops: 1e12 * (1 + next()), bytes: (1e11 * (1 + next())) / 3 }));
     const one = scene(specs, { roofs: [SMALL] });
     for (let index = 0; index < one.points.n; index++) expect(limitsOver(one, index), `${index}`).toHaveLength(1);
     // 20 TFLOP/s are allowed, and half a millionth of them is a fault of no rounding.
@@ -65,7 +65,7 @@ describe("the roof on which a kernel that was not measured stands", () => {
   it("is so with a roof for each level, too", () => {
     const next = seeded(9);
     const roof = makeRoof(makeChip({ id: "small", memories: { HBM: 1e12, L2: 1e13 } }), "auto", "all");
-    const specs = Array.from({ length: 200 }, () => {
+    const specs = several(200, () => {
       const bytes = { HBM: (1e10 * (1 + next())) / 3, L2: (1e12 * (1 + next())) / 7 };
       return { flops: 1e12 * (1 + next()), bytes };
     });

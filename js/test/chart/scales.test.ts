@@ -9,12 +9,13 @@ import {
   type Scales,
   scaleLog,
   scalesOf,
+  spotAt,
 } from "../../src/chart/scales.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { ridgePoint } from "../../src/roofline/roofline.ts";
 import type { WhatIf } from "../../src/wire/types.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded, several } from "../helpers.ts";
 
 const SIZE = { width: 800, height: 448 };
 const CHIPS = [
@@ -54,7 +55,7 @@ describe("the extents of the chart", () => {
   it("hold every point, wherever it was measured", () => {
     const random = seeded(1);
     for (let round = 0; round < 200; round++) {
-      const specs = Array.from({ length: 1 + Math.floor(random() * 8) }, () => ({
+      const specs = several(1 + Math.floor(random() * 8), () => ({
         flops: random() < 0.1 ? 0 : 10 ** (18 * random()),
         bytes: random() < 0.1 ? 0 : 10 ** (15 * random()),
         time: random() < 0.3 ? null : 10 ** (9 * random() - 8),
@@ -134,14 +135,14 @@ describe("kernels that take less than 0.1 % of the time", () => {
     const { plot } = scales;
     const at = project(points, scales);
     expect(at.y[2]).toBe(plot.bottom - 14);
-    expect([at.x[3], at.y[3]]).toEqual([plot.left + 14, plot.bottom - 14]);
-    expect([at.x[4], at.y[4]]).toEqual([plot.right - 14, plot.top + 14]);
+    expect(spotAt(at, 3)).toEqual([plot.left + 14, plot.bottom - 14]);
+    expect(spotAt(at, 4)).toEqual([plot.right - 14, plot.top + 14]);
     const near = zoomed(scales, [1, 1000, 1e11, 1e15]);
     expect(project(points, near).beyond).toEqual([]);
     expect(project(points, near).x[3]).toBeLessThan(near.plot.left);
   });
   it("widen the axes if all kernels take equally long, however many there are", () => {
-    const many = Array.from({ length: 2000 }, (_, at) => ({ flops: 1e9 * (at + 1), bytes: 1e9, time: 1 }));
+    const many = several(2000, (at) => ({ flops: 1e9 * (at + 1), bytes: 1e9, time: 1 }));
     const { points, scales } = draw(many);
     expect(project(points, scales).beyond).toEqual([]);
     expect(scales.y.domain[0]).toBe(5e8);

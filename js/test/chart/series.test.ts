@@ -7,9 +7,8 @@ import { pictureOf } from "../../src/chart/picture.tsx";
 import { pointColours } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
 import { colouringOf } from "../../src/roofline/colouring.ts";
-import { createStore } from "../../src/state/store.ts";
 import { type KernelSpec, makeKernels, wireKernels } from "../helpers.ts";
-import { onOneChip, scene } from "../scenes.ts";
+import { onOneChip, scene, storeOf } from "../scenes.ts";
 
 const gemm = (category: string, time: number, more: KernelSpec = {}): KernelSpec => ({
   ...{ name: "gemm", flops: 4e14, bytes: 1e12, time, category },
@@ -71,10 +70,7 @@ describe("a kernel of several series", () => {
 describe("a saved picture", () => {
   it("has the arrows of a selected kernel, without circles at points", () => {
     const same = new DataView(SAME.buffer);
-    const store = createStore(
-      onOneChip(SPECS, { kernels: { ...wireKernels(SPECS), series: true, same }, selected: [2] }),
-      new AbortController().signal,
-    );
+    const store = storeOf(onOneChip(SPECS, { kernels: { ...wireKernels(SPECS), series: true, same }, selected: [2] }));
     const { svg } = pictureOf(store, 700, () => 400, LIGHT);
     expect(svg.match(/<g[^>]* stroke-width="2"><path/g)).toHaveLength(3);
     expect(svg).not.toContain('stroke-dasharray="2 2"');
@@ -82,7 +78,7 @@ describe("a saved picture", () => {
   it("keeps the sign of a point above its roof if the point's colour is unknown", () => {
     const specs = [gemm("a", 1), gemm("a", 8)];
     const kernels = wireKernels(specs, 0, { extra: { rank: [Number.NaN, 1] } });
-    const store = createStore(onOneChip(specs, { kernels, colour_by: "rank" }), new AbortController().signal);
+    const store = storeOf(onOneChip(specs, { kernels, colour_by: "rank" }));
     const { svg } = pictureOf(store, 700, () => 400, LIGHT);
     expect(svg).toContain(`stroke="${LIGHT.alert}"`);
   });

@@ -6,13 +6,12 @@ import { lineBoxes, pointBoxes } from "../../src/chart/labels/obstacles.ts";
 import { placedLabels, rooflineData, rooflineMarks, rooflineScene } from "../../src/chart/roofline_layers.tsx";
 import type { Scene } from "../../src/chart/scene.ts";
 import { DARK, LIGHT } from "../../src/chart/theme.ts";
-import { createStore } from "../../src/state/store.ts";
-import { seeded, wireChip, wireKernels } from "../helpers.ts";
-import { onOneChip } from "../scenes.ts";
+import { seeded, several, wireChip, wireKernels } from "../helpers.ts";
+import { onOneChip, storeOf } from "../scenes.ts";
 
 const SIZE = { width: 760, height: 420 };
 const random = seeded(17);
-const KERNELS = Array.from({ length: 60 }, (_, row) => {
+const KERNELS = several(60, (row) => {
   const bytes = 1e8 + 1e9 * random();
   return { name: `kernel ${row}`, flops: bytes * 10 ** (3 * random()), bytes, time: 0.002 + 0.05 * random() };
 });
@@ -21,7 +20,7 @@ const STATE = { chips: CHIPS, shown: ["chip", "two"], selected: [3] };
 
 /** Draws the states of a chart one after the other, as the chart on the screen does. */
 function chart(more: Record<string, unknown> = {}) {
-  const store = createStore(onOneChip(KERNELS, { ...STATE, ...more }), new AbortController().signal);
+  const store = storeOf(onOneChip(KERNELS, { ...STATE, ...more }));
   const data = rooflineData(store, store.rows.points);
   let last: Scene | undefined;
   const draw = (theme = LIGHT) => {
@@ -84,7 +83,7 @@ it("a change of the selection moves no point and no roof, so the boxes that labe
 
 it("in hierarchical mode the boxes of the lines that join the points of a kernel follow the marked kernel", () => {
   const onTwoLevels = KERNELS.map((kernel) => ({ ...kernel, bytes: { HBM: kernel.bytes, L2: 3 * kernel.bytes } }));
-  const many = Array.from({ length: 15 }, () => onTwoLevels).flat();
+  const many = several(15, () => onTwoLevels).flat();
   const { store, draw } = chart({ kernels: wireKernels(many), memory: "all", all_levels: true, selected: [] });
   const lines = () => lineBoxes(draw().scene);
   const first = lines();

@@ -1,15 +1,14 @@
 // The time view: positions of kernels, isochrones, gaps of measured times, and labels.
 
 import { describe, expect, it } from "vitest";
-import { boxesOf } from "../../src/chart/labels/engine.ts";
+import { spotAt } from "../../src/chart/scales.ts";
 import { timeLabels } from "../../src/chart/time/labels.ts";
 import { timePointsOf, timesShown } from "../../src/chart/time/points.ts";
 import { timeGaps } from "../../src/chart/time/scene.ts";
 import { MEASURED } from "../../src/roofline/points.ts";
-import { makeChip, makeKernels } from "../helpers.ts";
+import { makeChip, makeKernels, several } from "../helpers.ts";
+import { expectClear, expectInside } from "../scenes.ts";
 import { labelsOf, MATMUL, SLOW, sceneOf, TWICE, textsOf } from "../timescenes.ts";
-
-const boxes = boxesOf;
 
 describe("a kernel's point", () => {
   it("is its compute and memory time, each of one launch", () => {
@@ -107,7 +106,7 @@ describe("a measured kernel's gap", () => {
   it("goes up where memory takes longer, to the time of one launch", () => {
     const scene = sceneOf([{ ...TWICE, time: 80 }]);
     const [gap] = timeGaps(scene);
-    expect(gap?.from).toEqual([scene.at.x[0], scene.at.y[0]]);
+    expect(gap?.from).toEqual(spotAt(scene.at, 0));
     expect(gap?.to).toEqual([scene.at.x[0], scene.scales.y(40)]);
   });
   it("goes right where compute does", () => {
@@ -135,7 +134,7 @@ describe("a measured kernel's gap", () => {
     expect(gaps(2)).toEqual(["gap 2"]);
   });
   it("of very many kernels is drawn where it is marked", () => {
-    const many = Array.from({ length: 500 }, () => ({ ...TWICE, time: 80 }));
+    const many = several(500, () => ({ ...TWICE, time: 80 }));
     expect(timeGaps(sceneOf(many))).toEqual([]);
     // The longest has 1 s of compute and took 100 s: above 2 s of compute it is out of sight.
     const one = [{ flops: 100, bytes: 1, time: 100 }];
@@ -176,16 +175,8 @@ describe("what is written", () => {
       const scene = sceneOf(MIXED, { width, scale, launchOverhead: 2, hovered: 1 });
       const labels = labelsOf(scene);
       expect(labels.length).toBeGreaterThan(5);
-      for (const [index, label] of labels.entries()) {
-        for (const box of boxes(label)) {
-          expect(box.left >= scene.scales.outer.left && box.right <= width, label.text).toBe(true);
-          expect(box.top >= scene.scales.outer.top && box.bottom <= scene.scales.outer.bottom, label.text).toBe(true);
-          for (const other of labels.slice(index + 1).flatMap(boxes)) {
-            const apart = box.right <= other.left || other.right <= box.left;
-            expect(apart || box.bottom <= other.top || other.bottom <= box.top, label.text).toBe(true);
-          }
-        }
-      }
+      expectClear(labels, `${width} px, ${scale}`);
+      expectInside(labels, { ...scene.scales.outer, right: width });
     }
   });
   it("stands where it stood while a rate is dragged", () => {

@@ -10,6 +10,7 @@ import type { Points } from "../../src/roofline/points.ts";
 import { followMerges, mergesBetween, type Trails } from "../../src/state/trails.ts";
 import type { Workload } from "../../src/state/workload.ts";
 import { decodeGraph, type Groups, at as parted } from "../graphs.ts";
+import { several } from "../helpers.ts";
 
 const tensor = (name: string) => ({ name, shape: ["n"], dtype: "bf16", bytes: ["*", 2, "n"] });
 const op = (name: string, at: number) => ({
@@ -172,9 +173,9 @@ describe("on the chart", () => {
     expect(trailLines(drawn, trails, parts, NO_TIMES)).toHaveLength(1);
   });
   it("more than three merges at once leave no lines", () => {
-    const many = pointsAt(Array.from({ length: 4 }, (_, at) => [30 + at, 100]));
+    const many = pointsAt(several(4, (at) => [30 + at, 100]));
     const at = { x: Float32Array.from({ length: 4 }, (_, row) => 300 + 10 * row), y: new Float32Array(4).fill(100) };
-    const list = Array.from({ length: 4 }, (_, row) => ({ row, from: [0], ratio: 2 }));
+    const list = several(4, (row) => ({ row, from: [0], ratio: 2 }));
     const all = { ...trails, list } as Trails;
     const part = pointsAt([[10, 200]]);
     expect(trailLines({ ...scene, points: many, at } as Scene, all, part, NO_TIMES)).toEqual([]);

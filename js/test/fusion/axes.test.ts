@@ -3,10 +3,10 @@
 import { describe, expect, it } from "vitest";
 import { clashingReductions, readAgain, reducedAxes, reducingOp, reductionTiles } from "../../src/fusion/axes.ts";
 import { fitsWithin, peakTileBytes } from "../../src/fusion/capacity.ts";
-import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
+import type { Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
 import { sentenceOf, tooLarge } from "../../src/panels/fusion/merging.ts";
-import { at, best, fully, pairs, written } from "../graphs.ts";
+import { at, best, fully, pairs, valuesOf, written } from "../graphs.ts";
 import { makeChip } from "../helpers.ts";
 
 /** A softmax over rows, its sums over columns, and the division by these sums. */
@@ -15,7 +15,6 @@ function balanced(rows: number, columns: number): Graph {
   const graph = written("!softmax: x > s; !sum: s > c; +divide: s c > y", { shapes });
   return { ...graph, ops: graph.ops.map((op, i) => (i < 2 ? { ...op, axes: [1 - i] } : op)) };
 }
-const valuesOf = (graph: Graph) => evaluate(graph, environment(graph));
 const bytes = (_: Float64Array, moved: number) => moved;
 const small = (capacity: number) => makeChip({ name: "small", share: { level: "SMEM", bytes: capacity, units: 1 } });
 

@@ -2,15 +2,14 @@
 
 import { describe, expect, it } from "vitest";
 import { fitsWithin, peakTileBytes } from "../../src/fusion/capacity.ts";
-import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { type Fits, mergesOf, whyNot } from "../../src/fusion/legality.ts";
 import { partitionOf, unfused } from "../../src/fusion/partition.ts";
-import { best, cases, likeXla, pairs, written } from "../graphs.ts";
+import { best, cases, likeXla, pairs, valuesOf, written } from "../graphs.ts";
 
 describe("tiles on chip", () => {
   const room = (text: string, shapes: Record<string, number[]>, ops: number[]) => {
     const graph = written(text, { shapes });
-    return peakTileBytes(graph, evaluate(graph, environment(graph)))(ops);
+    return peakTileBytes(graph, valuesOf(graph))(ops);
   };
   it("are vectors of 128 elements between elementwise ops, and there from write to last read", () => {
     expect(room("a: x > p; b: p > q; c: q > r", {}, [0, 1])).toBe(256);
@@ -34,7 +33,7 @@ describe("tiles on chip", () => {
 
 describe("a chip's share", () => {
   const graph = written("a: x > p; b: p > q; c: q > r");
-  const values = evaluate(graph, environment(graph));
+  const values = valuesOf(graph);
   it("takes kernels up to the last byte, and an op alone in any case", () => {
     expect(fitsWithin(graph, values, 256)([0, 1])).toBe(true);
     expect(fitsWithin(graph, values, 255)([0, 1])).toBe(false);
@@ -45,7 +44,7 @@ describe("a chip's share", () => {
   });
   it("keeps pairs to kernels that fit", () => {
     const rows = written("!norm: x > y; gelu: y > z; drop: z > d; +add: d r > out");
-    const counted = evaluate(rows, environment(rows));
+    const counted = valuesOf(rows);
     const groups = (bytes: number) => pairs(rows, counted, fitsWithin(rows, counted, bytes)).groups;
     // A row of y is 2,000 B.
     expect(groups(2000)).toEqual([
@@ -57,7 +56,7 @@ describe("a chip's share", () => {
   });
   it("keeps presets and the search to kernels that fit", () => {
     const rows = written("!norm: x > y; gelu: y > z; drop: z > d; +add: d r > out");
-    const counted = evaluate(rows, environment(rows));
+    const counted = valuesOf(rows);
     const bytes = (_: Float64Array, moved: number) => moved;
     // A row of y is 2,000 B, and a vector of z beside it 256 B.
     const [small, enough] = [1999, 2256].map((room) => fitsWithin(rows, counted, room)) as [Fits, Fits];

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { formula, withNumbers } from "../../src/fusion/expressions.ts";
 import { decoding, dtypeOf, environment, evaluate, lookup, reached } from "../../src/fusion/graph.ts";
 import { chain } from "../chains.ts";
-import { decodeGraph, pausesOf, written } from "../graphs.ts";
+import { decodeGraph, pausesOf, valuesOf, written } from "../graphs.ts";
+import { several } from "../helpers.ts";
 
 const size = (...shape: (string | number)[]) => ["/", ["*", ...shape, "@bf16"], 8];
 const wire = {
@@ -97,7 +98,7 @@ describe("a graph", () => {
     expect([254, 255, 256, 600].map((ops) => pausesOf(decoding(chain("chain", { ops }))))).toEqual([2, 4, 6, 10]);
   });
   it("has room for 1,000 ops, each after those it reads from", () => {
-    const long = written(Array.from({ length: 1000 }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+    const long = written(several(1000, (at) => `o${at}: t${at} > t${at + 1}`).join(";"));
     expect(long.ops.length).toBe(1000);
     expect(long.before[999]).toEqual([998]);
   });
@@ -105,7 +106,7 @@ describe("a graph", () => {
 
 describe("its counts", () => {
   it("are those of the defaults, unless dimensions are given", () => {
-    expect([...evaluate(graph, environment(graph)).bytes]).toEqual([192, 30, 320, 160, 320]);
+    expect([...valuesOf(graph).bytes]).toEqual([192, 30, 320, 160, 320]);
     const values = evaluate(graph, environment(graph, { dims: { batch: 2 } }));
     expect([...values.bytes]).toEqual([12, 30, 20, 10, 20]);
     expect(values.flops.map((column) => [...column])).toEqual([
@@ -155,10 +156,10 @@ describe("its counts", () => {
       ["+", ["*", 2, 3, 4]],
     ];
     const nested = decodeGraph({ ...wire, ops: wire.ops.map((op, at) => ({ ...op, flops: { vector: flops[at] } })) });
-    expect([...(evaluate(nested, environment(nested)).flops[0] ?? [])]).toEqual([10, 24]);
+    expect([...(valuesOf(nested).flops[0] ?? [])]).toEqual([10, 24]);
   });
   it("are each evaluated once, however many ops share them", () => {
-    const many = written(Array.from({ length: 100 }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+    const many = written(several(100, (at) => `o${at}: t${at} > t${at + 1}`).join(";"));
     // 1,000 FLOPs, no extra bytes, 2,000 bytes, and the one size of the shapes, which the FLOPs are as well.
     expect(many.counts.distinct.length).toBe(3);
   });

@@ -18,7 +18,7 @@ import {
 } from "../../src/fusion/partition.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import { textAt } from "../../src/wire/columns.ts";
-import { at, cases, faultOf, type Groups, same, written } from "../graphs.ts";
+import { at, cases, faultOf, type Groups, same, valuesOf, written } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));
@@ -108,7 +108,7 @@ describe("a partition", () => {
   });
   it("adds its seconds without the rounding errors of a plain sum", () => {
     const chained = written("a: x > p; b: p > q; c: q > r; d: r > s; e: s > t");
-    const values = evaluate(chained, environment(chained));
+    const values = valuesOf(chained);
     const seconds = (...each: readonly number[]) =>
       tally(chained, values, unfused(chained), (_, __, [op = 0]) => each[op] as number).seconds;
     // From 2^54 on doubles are multiples of 4: the nearest to 2^54 + 3 is 2^54 + 4.
@@ -131,7 +131,7 @@ describe("the guide's tail", () => {
     const names = ["x", "y", "z", "d", "r", "out"];
     const shapes = Object.fromEntries(names.map((name) => [name, [65536, 4096]]));
     const graph = written(text.replace("RESIDUAL", residual), { shapes });
-    return tally(graph, evaluate(graph, environment(graph)), at(graph, groups(unfused(graph)))).bytes;
+    return tally(graph, valuesOf(graph), at(graph, groups(unfused(graph)))).bytes;
   };
   it("moves 4.83 GB apart and 1.61 GB together, 1.07 GB if the residual is its own input", () => {
     const together = () => [[0, 1, 2, 3]];
@@ -144,7 +144,7 @@ describe("the guide's tail", () => {
 
 describe("the kernels of a partition", () => {
   const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
-  const values = evaluate(graph, environment(graph));
+  const values = valuesOf(graph);
   const bits = { fp32: 32, bf16: 16, fp16: 16, fp8: 8, int8: 8, int32: 32 };
   const typed = (dtypes: readonly string[]) => ({
     ...graph,
@@ -169,7 +169,7 @@ describe("the kernels of a partition", () => {
   });
   it("have no precision, and a plain 0 of FLOPs, where their ops compute nothing", () => {
     const graph = written("*m: x w > y; a: y > p");
-    const values = evaluate(graph, environment(graph));
+    const values = valuesOf(graph);
     const none = { ...values, flops: values.flops.map((column) => column.map((count, op) => (op === 1 ? 0 : count))) };
     const kernels = kernelsOf(graph, unfused(graph), none);
     expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
@@ -185,7 +185,7 @@ describe("the kernels of a partition", () => {
   });
   it("are the same as any when what merges and splits leave alone is taken from the kernels before", () => {
     const braid = written("*m: x w > y; a: y > p; +b: y p > q; c: q > r; *n: r w > s; d: s p > t");
-    const counted = evaluate(braid, environment(braid));
+    const counted = valuesOf(braid);
     let partition = unfused(braid);
     let before = { kernels: kernelsOf(braid, partition, counted), partition, values: counted };
     for (const change of [
@@ -207,7 +207,7 @@ describe("the kernels of a partition", () => {
   });
   it("have the counts of the table before where a group is the same, and are counted where it is new", () => {
     const graph = written("*m: x w > y; act: y > z; move: z > o; add: o > e", { shapes: { e: [2000] } });
-    const values = evaluate(graph, environment(graph));
+    const values = valuesOf(graph);
     const partition = unfused(graph);
     const none = Number.NaN;
     const noted = {
@@ -261,7 +261,7 @@ describe("the kernels of a partition", () => {
     const read = written("a: x > y; b: w x > z");
     const dtypes: Record<string, string> = { x: "fp16", w: "fp8", z: "int8" };
     const tensors = read.tensors.map((tensor) => ({ ...tensor, dtype: dtypes[tensor.name] ?? "bf16" }));
-    expect(precisionOf({ ...read, tensors }, evaluate(read, environment(read)), [1])).toBe("fp16");
+    expect(precisionOf({ ...read, tensors }, valuesOf(read), [1])).toBe("fp16");
   });
   it("take the time that their FLOPs, their bytes and their ops cost", () => {
     const seconds = timeOf(

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { type MergeGroup, mergeGroupsOf } from "../../src/fusion/bodies.ts";
-import { environment, evaluate, type Graph, type GraphValues } from "../../src/fusion/graph.ts";
+import type { Graph, GraphValues } from "../../src/fusion/graph.ts";
 import { fuseLikeXla, heapOf, mergeGreedily, pairOps } from "../../src/fusion/greedy.ts";
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
 import { mergesOf, whyNot } from "../../src/fusion/legality.ts";
@@ -19,8 +19,8 @@ import {
 import { costOn, searchPartition } from "../../src/fusion/search.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import { finish } from "../../src/ui/slices.ts";
-import { best, cases, fully, likeXla, pairs, pausesOf, type Rates, written } from "../graphs.ts";
-import { makeChip, makeRoof, seeded } from "../helpers.ts";
+import { best, cases, fully, likeXla, pairs, pausesOf, type Rates, valuesOf, written } from "../graphs.ts";
+import { makeChip, makeRoof, seeded, several } from "../helpers.ts";
 
 const costOf =
   (graph: Graph, values: GraphValues, { peak, bandwidth, launch_overhead }: Rates): Cost =>
@@ -37,13 +37,13 @@ describe("the search", () => {
     "a: x > a; b: a > b; p: b > p; q: p b > q; r: b > r; c: q r > c; d: c > d; s: d > s; t: s d > t; u: t d > u; v: d > v; " +
       "e: u v > e; f: e > f; g: f > g",
   );
-  const values = evaluate(branched, environment(branched));
+  const values = valuesOf(branched);
   const byBytes: Cost = (_, bytes) => bytes;
 
   it("looks at 181 groups of a graph of 14 ops with 20 sets of finished ops", () => {
     const found = best(branched, values, byBytes);
     expect([branched.ops.length, found.how, found.evaluations]).toEqual([14, "optimal", 181]);
-    expect(found.groups).toEqual([Array.from({ length: 14 }, (_, op) => op)]);
+    expect(found.groups).toEqual([several(14, (op) => op)]);
     expect(found.seconds).toBe(4000);
   });
   it("says that it was greedy where its limit does not suffice, and exact where it just does", () => {
@@ -52,14 +52,13 @@ describe("the search", () => {
     expect([greedy.how, greedy.evaluations, greedy.seconds]).toEqual(["greedy", 180, 4000]);
   });
   it("looks at parts of a graph that share no tensor one by one", () => {
-    const islands = written(Array.from({ length: 20 }, (_, at) => `o${at}: x${at} > t${at}`).join(";"));
-    const found = best(islands, evaluate(islands, environment(islands)), byBytes);
+    const islands = written(several(20, (at) => `o${at}: x${at} > t${at}`).join(";"));
+    const found = best(islands, valuesOf(islands), byBytes);
     expect([found.how, found.evaluations, found.groups.length]).toEqual(["optimal", 20, 20]);
   });
-  const chainOf = (ops: number) =>
-    written(Array.from({ length: ops }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
-  const starOf = (ops: number) => written(Array.from({ length: ops }, (_, at) => `o${at}: x > t${at}`).join(";"));
-  const countsOf = (graph: Graph) => evaluate(graph, environment(graph));
+  const chainOf = (ops: number) => written(several(ops, (at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+  const starOf = (ops: number) => written(several(ops, (at) => `o${at}: x > t${at}`).join(";"));
+  const countsOf = (graph: Graph) => valuesOf(graph);
   it("looks at the n (n + 1) / 2 runs of a chain of n ops, each once", () => {
     const chain = chainOf(20);
     const counts = countsOf(chain);
@@ -125,7 +124,7 @@ describe("the search", () => {
   it("does not start where the runs alone are more than its limit", () => {
     const chain = chainOf(60);
     const cost = vi.fn(byBytes);
-    const found = best(chain, evaluate(chain, environment(chain)), cost, undefined, 60 * 30);
+    const found = best(chain, valuesOf(chain), cost, undefined, 60 * 30);
     expect([found.how, found.evaluations, found.groups.length]).toEqual(["greedy", 1800, 1]);
     // 60 ops and 59 pairs; 59 new groups, all but the last with one neighbour; the whole once more.
     expect(cost.mock.calls.length).toBe(60 + 59 + 59 + 58 + 1);
@@ -133,7 +132,7 @@ describe("the search", () => {
   it("does not start where the runs between ops that merge with no other are more than its limit", () => {
     // 30 ops have 465 runs, 29 ops 435, and the op between them is one of its own.
     const step = (at: number) => `${at === 30 ? "?" : ""}o${at}: t${at} > t${at + 1}`;
-    const parted = written(Array.from({ length: 60 }, (_, at) => step(at)).join(";"));
+    const parted = written(several(60, (at) => step(at)).join(";"));
     const cost = vi.fn(byBytes);
     const found = (limit: number) => best(parted, countsOf(parted), cost, undefined, limit);
     expect(found(901)).toMatchObject({ how: "optimal", evaluations: 901 });
@@ -171,7 +170,7 @@ describe("the search", () => {
   it("weighs each pair of ops that read one tensor once, and each new group with those that are left", () => {
     const shared = starOf(40);
     const cost = vi.fn(byBytes);
-    const found = best(shared, evaluate(shared, environment(shared)), cost, undefined, 0);
+    const found = best(shared, valuesOf(shared), cost, undefined, 0);
     expect([found.groups.length, found.seconds]).toEqual([1, 41 * 2000]);
     // 40 ops, 40·39 / 2 pairs; 39 new groups, with 38, 37, … others; the whole once more.
     expect(cost.mock.calls.length).toBe(40 + 780 + 39 + (38 * 39) / 2 + 1);
@@ -252,7 +251,7 @@ describe("the search", () => {
 
 describe("a merge of pairs", () => {
   const pair = written("a: x > p; b: p > q");
-  const values = evaluate(pair, environment(pair));
+  const values = valuesOf(pair);
   const merged = (least: number, cost: Cost) =>
     finish(mergeGreedily(pair, finish(mergeGroupsOf(pair, values)), { cost, least })).groups.length;
   it("is made if it saves more than the least share of the time of the two", () => {
@@ -264,7 +263,7 @@ describe("a merge of pairs", () => {
     // a d and b c each read 6,000 B once instead of twice. c reads from a, and d from b.
     const text = "a: u > p; b: v > q; c: p v > r; d: q u > s";
     const crossed = written(text, { shapes: { u: [3000], v: [3000] } });
-    expect(pairs(crossed, evaluate(crossed, environment(crossed))).groups).toEqual([[1], [0, 3], [2]]);
+    expect(pairs(crossed, valuesOf(crossed)).groups).toEqual([[1], [0, 3], [2]]);
   });
   it("that saves nothing is made only if every legal merge is asked for", () => {
     expect([-1, 0].map((least) => merged(least, () => 0))).toEqual([1, 2]);
@@ -301,12 +300,12 @@ describe("a priority queue", () => {
 
 describe("the groups that merge", () => {
   const ops = 70;
-  const chain = written(Array.from({ length: ops }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+  const chain = written(several(ops, (at) => `o${at}: t${at} > t${at + 1}`).join(";"));
   const listed = (bits: Uint32Array | undefined) =>
-    Array.from({ length: ops }, (_, op) => op).filter((op) => Math.floor((bits?.[op >> 5] ?? 0) / 2 ** (op % 32)) % 2);
+    several(ops, (op) => op).filter((op) => Math.floor((bits?.[op >> 5] ?? 0) / 2 ** (op % 32)) % 2);
   const groupsOf = (text: string) => {
     const graph = written(text);
-    const { singles, ...rules } = finish(mergeGroupsOf(graph, evaluate(graph, environment(graph))));
+    const { singles, ...rules } = finish(mergeGroupsOf(graph, valuesOf(graph)));
     const joined = (...ops: readonly number[]) => ops.map((op) => singles[op] as MergeGroup).reduce(rules.join);
     return { ...rules, joined };
   };
@@ -338,12 +337,12 @@ describe("the groups that merge", () => {
     expect([isLegal(joined(2, 3)), isLegal(joined(0, 5)), isLegal(joined(0, 2))]).toEqual([false, true, false]);
   });
   it("know the ops inside, before and after, of more than 64 ops", () => {
-    const { singles } = finish(mergeGroupsOf(chain, evaluate(chain, environment(chain))));
+    const { singles } = finish(mergeGroupsOf(chain, valuesOf(chain)));
     for (const op of [0, 1, 31, 32, 33, 63, 64, 69]) {
       const { inside, before, after } = singles[op] as MergeGroup;
       expect(listed(inside)).toEqual([op]);
-      expect(listed(before)).toEqual(Array.from({ length: op }, (_, at) => at));
-      expect(listed(after)).toEqual(Array.from({ length: ops - op - 1 }, (_, at) => op + 1 + at));
+      expect(listed(before)).toEqual(several(op, (at) => at));
+      expect(listed(after)).toEqual(several(ops - op - 1, (at) => op + 1 + at));
     }
   });
 });
@@ -355,7 +354,7 @@ describe("the cost on a roof", () => {
   });
   const conditions = { overlap: 0.5, exposedComm: 0.2, launchOverhead: 1e-6 };
   const graph = written("*m: x w > y; act: y > z; move: z > o; small: o > e", { shapes: { o: [100000], e: [1] } });
-  const values = evaluate(graph, environment(graph));
+  const values = valuesOf(graph);
 
   it.each(["auto", "fp8"])("is the bound of the kernel that the group becomes, judged at %s", (precision) => {
     const roof = makeRoof(chip, precision, "main", {}, conditions);
@@ -379,7 +378,7 @@ describe("the cost on a roof", () => {
   });
   it("is that at the main memory, whose bytes these are, whichever level is shown", () => {
     const graph = written("a: x > y; b: y > z");
-    const values = evaluate(graph, environment(graph));
+    const values = valuesOf(graph);
     const chip = makeChip({ memories: { HBM: 1e12, L2: 4e12 } });
     const at = (memory: string) => timeOf(graph, values, costOn(graph, values, makeRoof(chip, "auto", memory)))([0, 1]);
     expect([at("L2"), at("all")]).toEqual([at("main"), at("main")]);
@@ -471,10 +470,10 @@ describe("the golden file", () => {
     }
   });
   it("is fused as far as it goes by the merge that saves most, each time", () => {
-    const long = written(Array.from({ length: 40 }, (_, at) => `o${at}: t${at} u${at % 7} > t${at + 1}`).join(";"), {
-      shapes: Object.fromEntries(Array.from({ length: 41 }, (_, at) => [`t${at}`, [1 + ((at * 37) % 101)]])),
+    const long = written(several(40, (at) => `o${at}: t${at} u${at % 7} > t${at + 1}`).join(";"), {
+      shapes: Object.fromEntries(several(41, (at) => [`t${at}`, [1 + ((at * 37) % 101)]])),
     });
-    const all = [...cases, { graph: long, values: evaluate(long, environment(long)) }];
+    const all = [...cases, { graph: long, values: valuesOf(long) }];
     for (const { graph, values } of all) {
       const bytes = (group: readonly number[]) => groupBytes(graph, values, group);
       let slowly = unfused(graph);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Dim, environment, evaluate } from "../../src/fusion/graph.ts";
+import { type Dim, environment } from "../../src/fusion/graph.ts";
 import {
   derivation,
   figuresOf,
@@ -12,13 +12,14 @@ import {
 } from "../../src/panels/workload/dims.ts";
 import { LIST_KEYS } from "../../src/ui/keys.ts";
 import type { WireOp } from "../../src/wire/types.ts";
-import { cases, decodeGraph } from "../graphs.ts";
+import { cases, decodeGraph, valuesOf } from "../graphs.ts";
+import { several } from "../helpers.ts";
 
 const dim = (low: number, high: number, initial = low): Dim => ({ name: "batch", low, high, default: initial });
 const BATCH = dim(1, 1024, 48);
 const HEADS = dim(8, 64, 40);
 
-const through = (one: Dim) => Array.from({ length: one.high - one.low + 1 }, (_, at) => one.low + at);
+const through = (one: Dim) => several(one.high - one.low + 1, (at) => one.low + at);
 
 describe("the track of a dimension", () => {
   test("is logarithmic only where the range is wider than 32", () => {
@@ -251,7 +252,7 @@ describe("the derivation of an op", () => {
 });
 
 describe("the row of an op", () => {
-  const values = evaluate(LINEAR, environment(LINEAR));
+  const values = valuesOf(LINEAR);
 
   test("has its FLOPs of all classes, its bytes and their ratio", () => {
     expect(figuresOf(LINEAR, values, 0)).toEqual(["17.2 GFLOP · 41.9 MB", "410 FLOP/B"]);
@@ -268,7 +269,7 @@ describe("the row of an op", () => {
       convention: "mac",
       conventions: { mac: { "@fma": 1 } },
     });
-    const counted = evaluate(mac, environment(mac));
+    const counted = valuesOf(mac);
     expect(figuresOf(mac, counted, 0)).toEqual(["1 kFLOP · 20 B", "50 FLOP/B"]);
     expect(counted.flops[0]?.[0]).toBe(2000);
   });

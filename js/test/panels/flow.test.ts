@@ -1,7 +1,7 @@
 // The graph as it is drawn, and what the fusion panel says and does to it.
 
 import { describe, expect, it } from "vitest";
-import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
+import type { Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
 import { fuse, groupBytes, tally, unfused } from "../../src/fusion/partition.ts";
 import { type Box, boxesOf, type Flow, flowing, layersOf, spread } from "../../src/panels/fusion/flow.ts";
@@ -19,15 +19,15 @@ import {
 import { cut, downstream, sentenceOf, sharedInputPairs, spoken, tooLarge } from "../../src/panels/fusion/merging.ts";
 import { finish } from "../../src/ui/slices.ts";
 import { fusionWords } from "../../src/words/words.ts";
-import { at, cases, faultOf, written } from "../graphs.ts";
-import { makeChip } from "../helpers.ts";
+import { at, cases, faultOf, valuesOf, written } from "../graphs.ts";
+import { makeChip, several } from "../helpers.ts";
 
 const flowOf = (...given: Parameters<typeof flowing>) => finish(flowing(...given));
 const ROOM = { width: 360, height: 400 };
 const TAIL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d x > out";
 /** An edge goes past two layers. */
 const RESIDUAL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d y > out";
-const chain = (n: number) => written(Array.from({ length: n }, (_, i) => `op${i}: t${i} > t${i + 1}`).join("; "));
+const chain = (n: number) => written(several(n, (i) => `op${i}: t${i} > t${i + 1}`).join("; "));
 
 function overlaps({ boxes, boxHeight }: Flow): number {
   let found = 0;
@@ -38,8 +38,6 @@ function overlaps({ boxes, boxHeight }: Flow): number {
   });
   return found;
 }
-
-const valuesOf = (graph: Graph) => evaluate(graph, environment(graph));
 
 describe("layers", () => {
   it("put each op below all that it reads from", () => {
@@ -105,7 +103,7 @@ describe("a layout", () => {
     }
   });
   it("is wider than the panel where many ops stand in a layer", () => {
-    const many = Array.from({ length: 12 }, (_, i) => `op${i}: x > t${i}`).join("; ");
+    const many = several(12, (i) => `op${i}: x > t${i}`).join("; ");
     const flow = flowOf(written(many), ROOM);
     expect(flow.layers).toHaveLength(1);
     expect(flow.width).toBeGreaterThan(12 * (flow.boxes[0]?.width as number));

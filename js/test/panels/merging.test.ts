@@ -5,7 +5,7 @@ import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { fuse, unfused } from "../../src/fusion/partition.ts";
 import { descriptionOf, lackingPeak, proposalOf } from "../../src/panels/fusion/merging.ts";
 import { chain } from "../chains.ts";
-import { decodeGraph } from "../graphs.ts";
+import { decodeGraph, valuesOf } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 describe("a chip", () => {
@@ -33,7 +33,7 @@ describe("a chip", () => {
 
 it("an op is told with its bytes, what it is joined with, and its kernel", () => {
   const graph = decodeGraph(chain("chain", { ops: 3 }));
-  const values = evaluate(graph, environment(graph));
+  const values = valuesOf(graph);
   const partition = fuse(graph, unfused(graph), 1, 2);
   // 100 elements of two bytes.
   expect(descriptionOf({ graph, values, partition }, 1)).toBe(
@@ -44,7 +44,7 @@ it("an op is told with its bytes, what it is joined with, and its kernel", () =>
 
 describe("an edge", () => {
   const graph = decodeGraph(chain("chain", { ops: 3 }));
-  const values = evaluate(graph, environment(graph));
+  const values = valuesOf(graph);
   const input = { cost: (_: unknown, bytes: number) => bytes / 1e9, fits: () => true, chip: undefined };
   const apart = { graph, values, partition: unfused(graph) };
   const joined = { graph, values, partition: fuse(graph, unfused(graph), 0, 1) };

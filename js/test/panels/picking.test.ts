@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { found, generationsOf, MAX_PILLS, pillsOf, sectionsOf } from "../../src/panels/chips/picking.ts";
 import { memoriesOf } from "../../src/panels/toolbar/menus.ts";
 import type { Chip } from "../../src/wire/types.ts";
-import { makeChip } from "../helpers.ts";
+import { makeChip, several } from "../helpers.ts";
 
 const chip = (id: string, more: Partial<Chip> = {}): Chip => ({ ...makeChip({ id }), ...more });
-const many = Array.from({ length: 20 }, (_, index) => chip(`c${index}`));
+const many = several(20, (index) => chip(`c${index}`));
 const ids = (chips: readonly Chip[]) => chips.map(({ id }) => id);
 
 describe("pills", () => {

@@ -6,6 +6,7 @@ import {
   type Column,
   cellText,
   cellTitle,
+  columnFor,
   columnsOf,
   picked,
   toggled,
@@ -13,7 +14,7 @@ import {
 } from "../../src/panels/table/columns.ts";
 import { sentenceOf, tooltipRows } from "../../src/text/describe.ts";
 import { catalogue } from "../../src/words/en.ts";
-import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 // Its ridge point is 100 FLOP/B.
 const CHIP = makeChip({ peaks: { bf16: 1e14 }, memories: { HBM: 1e12, L2: 4e12, L1: 1e13 } });
@@ -35,18 +36,18 @@ const KERNELS = makeKernels(
   },
 );
 const COLUMNS = columnsOf(KERNELS, ROOF);
-const column = (key: string): Column => {
-  const found = COLUMNS.find((one) => one.key === key);
+const column = (key: string, columns: readonly Column[] = COLUMNS): Column => {
+  const found = columnFor(columns, key);
   if (!found) throw new Error(`no column ${key}`);
   return found;
 };
-const values = (key: string) => [0, 1, 2, 3].map((row) => column(key).at(row));
-const cells = (key: string) => [0, 1, 2, 3].map((row) => cellText(column(key), row));
+const cellsOf = (one: Column, rows: number) => several(rows, (row) => cellText(one, row));
+const values = (key: string) => several(4, (row) => column(key).at(row));
+const cells = (key: string) => cellsOf(column(key), 4);
 
 it("has cells that show control characters", () => {
   const kernels = makeKernels([{ name: "a", category: "\u202ea\0" }]);
-  const [column] = picked(columnsOf(kernels, ROOF), ["category"]);
-  expect(cellText(column as Column, 0)).toBe("\ufffda\ufffd");
+  expect(cellText(column("category", columnsOf(kernels, ROOF)), 0)).toBe("\ufffda\ufffd");
 });
 
 describe("the columns of a table", () => {
@@ -67,7 +68,7 @@ describe("the columns of a table", () => {
     expect(values("cumulative_share")).toEqual([0.9, 1, Number.NaN, 0.5]);
     const others = columnsOf(makeKernels([{ time: 1 }, { time: 3 }]), undefined);
     for (const [key, expected] of Object.entries({ share: [0.25, 0.75], cumulative_share: [1, 0.75] })) {
-      expect([0, 1].map((row) => others.find((one) => one.key === key)?.at(row))).toEqual(expected);
+      expect([0, 1].map((row) => column(key, others).at(row))).toEqual(expected);
     }
   });
   it("hold bytes, intensity and rate at every level of the chip that any kernel tells of", () => {
@@ -176,8 +177,8 @@ describe("a cell", () => {
       { flops: 1e12, bytes: 0, time: 1 },
       { flops: 0, bytes: 0, time: 1 },
     ]);
-    const ai = columnsOf(kernels, ROOF).find(({ key }) => key === "ai:HBM") as Column;
-    expect([0, 1].map((row) => cellText(ai, row))).toEqual(["∞ FLOP/B", "–"]);
+    const ai = column("ai:HBM", columnsOf(kernels, ROOF));
+    expect(cellsOf(ai, 2)).toEqual(["∞ FLOP/B", "–"]);
     expect(tooltipRows(kernels, 0, ROOF)).toContainEqual(["AI", "∞ FLOP/B"]);
   });
   it("says an attainable rate with the digits of the tooltip and the sentence: four where it is a peak", () => {
@@ -195,7 +196,7 @@ describe("a cell", () => {
       { flops: 1e12, bytes: 1e12 },
       { flops: 1e15, bytes: 1 },
     ]);
-    const attainable = columnsOf(kernels, roof).find(({ key }) => key === "attainable") as Column;
+    const attainable = column("attainable", columnsOf(kernels, roof));
     const rates = ["989.4 TFLOP/s", "3.35 TFLOP/s", "989.4 TFLOP/s"];
     for (const [row, rate] of rates.entries()) {
       expect(cellText(attainable, row)).toBe(rate);
@@ -204,32 +205,30 @@ describe("a cell", () => {
     }
   });
   it("does not write out what a share is that is next to none", () => {
-    const share = columnsOf(makeKernels([{ time: 1e-9 }, { time: 1 }, { time: 0 }]), undefined).find(
-      ({ key }) => key === "share",
-    ) as Column;
-    expect([0, 1, 2].map((row) => cellText(share, row))).toEqual(["< 0.01 %", "99.9999999 %", "0 %"]);
+    const share = column("share", columnsOf(makeKernels([{ time: 1e-9 }, { time: 1 }, { time: 0 }]), undefined));
+    expect(cellsOf(share, 3)).toEqual(["< 0.01 %", "99.9999999 %", "0 %"]);
   });
   it("has the kernel's short name, the whole one when it is pointed at, and a word for none", () => {
     const named = makeKernels([{ name: "void at::add<float>(int)", short: "add" }, { name: "plain" }, { name: " " }]);
-    const [name] = columnsOf(named, undefined).filter(({ key }) => key === "name") as [Column];
-    expect([0, 1, 2].map((row) => cellText(name, row))).toEqual(["add", "plain", "(unnamed 2)"]);
+    const name = column("name", columnsOf(named, undefined));
+    expect(cellsOf(name, 3)).toEqual(["add", "plain", "(unnamed 2)"]);
     expect(cellTitle(name, 0, named)).toBe("void at::add<float>(int)");
   });
   it("shows characters that turn the text as the replacement character when a cell is pointed at", () => {
     const named = makeKernels([{ name: "a\u202egnp.exe" }], { origin: { flops: ["from \u202ea file"] } });
     const columns = columnsOf(named, undefined);
-    const title = (key: string) => cellTitle(columns.find((each) => each.key === key) as Column, 0, named);
+    const title = (key: string) => cellTitle(column(key, columns), 0, named);
     expect(title("name")).toBe("a\ufffdgnp.exe");
     expect(title("flops")).toContain("from \ufffda file");
   });
   it("does not round whole numbers without a unit: they may be identifiers", () => {
     const told = makeKernels([{}, {}], { extra: { program: [123_456_789_012, 0.123456] } });
     const program = columnsOf(told, undefined).at(-1) as Column;
-    expect([0, 1].map((row) => cellText(program, row))).toEqual(["123456789012", "0.1235"]);
+    expect(cellsOf(program, 2)).toEqual(["123456789012", "0.1235"]);
   });
   it("says why the bound of a kernel with bytes at other levels is unknown", () => {
     const kernels = makeKernels([{ flops: 1, bytes: { L9: 1 } }]);
-    const bound = columnsOf(kernels, ROOF).find(({ key }) => key === "bound_by") as Column;
+    const bound = column("bound_by", columnsOf(kernels, ROOF));
     expect(cellTitle(bound, 0, kernels)).toBe("unknown\nits bytes are at L9, which chip lacks; it has HBM, L2, L1");
   });
   it("tells where its number came from", () => {

@@ -6,7 +6,7 @@ import type { Scene } from "../../src/chart/scene.ts";
 import { columnsOf, usualColumns } from "../../src/panels/table/columns.ts";
 import { cardLayout, gridLayout, placesInSight, scrollFor, topOf } from "../../src/panels/table/grid.tsx";
 import { pick } from "../../src/panels/table/picking.ts";
-import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 const ORDER = Int32Array.of(4, 2, 0, 3, 1);
 const plain = { add: false, range: false };
@@ -39,7 +39,7 @@ describe("the rows that are drawn", () => {
   const columns = usualColumns(columnsOf(kernels, roof), kernels, roof);
   const layout = gridLayout(columns, 336);
   it("are those in sight and a few more, however many there are", () => {
-    expect(placesInSight(0, layout, 100_000)).toEqual(Array.from({ length: 15 }, (_, at) => at));
+    expect(placesInSight(0, layout, 100_000)).toEqual(several(15, (at) => at));
     expect(placesInSight(280, layout, 100_000)[0]).toBe(9);
     const last = placesInSight(28 * 100_000, layout, 100_000);
     expect(last.at(-1)).toBe(99_999);

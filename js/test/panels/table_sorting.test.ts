@@ -1,10 +1,10 @@
 // The order of the table's rows: stable, and what is unknown last whichever way it goes.
 
 import { describe, expect, it } from "vitest";
-import { type Column, columnsOf } from "../../src/panels/table/columns.ts";
+import { type Column, columnFor, columnsOf } from "../../src/panels/table/columns.ts";
 import { orderOf } from "../../src/panels/table/natural.ts";
 import { rankAhead, sortedNext, sortingOf, valuesOf } from "../../src/panels/table/sorting.ts";
-import { makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, seeded, several } from "../helpers.ts";
 
 const all = (n: number) => Int32Array.from({ length: n }, (_, row) => row);
 const ordered = (values: readonly number[], falling = false) => [
@@ -32,7 +32,7 @@ describe("rows by numbers", () => {
   });
   it("stand as a plain sort would put them", () => {
     const random = seeded(3);
-    const values = Array.from({ length: 3000 }, () => Math.round((random() - 0.5) * 400) * 10 ** (random() * 40 - 20));
+    const values = several(3000, () => Math.round((random() - 0.5) * 400) * 10 ** (random() * 40 - 20));
     const expected = values.map((_, row) => row).sort((a, b) => (values[a] as number) - (values[b] as number) || a - b);
     expect(ordered(values)).toEqual(expected);
   });
@@ -41,7 +41,7 @@ describe("rows by numbers", () => {
 describe("rows by texts", () => {
   const order = (names: readonly string[], falling = false) => {
     const kernels = makeKernels(names.map((name) => ({ name })));
-    const column = columnsOf(kernels, undefined).find(({ key }) => key === "name") as Column;
+    const column = columnFor(columnsOf(kernels, undefined), "name") as Column;
     return [...orderOf(all(names.length), valuesOf(column, names.length, all(names.length)), falling)].map(
       (row) => names[row],
     );
@@ -51,31 +51,31 @@ describe("rows by texts", () => {
     expect(order(["b", "A", "a", "B"], true)).toEqual(["b", "B", "A", "a"]);
   });
   it("of which there are very many do so too", () => {
-    const names = Array.from({ length: 6000 }, (_, at) => `${at % 2 ? "K" : "k"}ernel<${at}, ${(at * 7) % 100}>`);
+    const names = several(6000, (at) => `${at % 2 ? "K" : "k"}ernel<${at}, ${(at * 7) % 100}>`);
     expect(order([...names].reverse())).toEqual(names);
   });
   it("stand as a collator that knows numbers puts them, however many share their beginnings", () => {
     const random = seeded(5);
     const word = () =>
       ["void ", "gemm", "Norm", "1", "20", "3x", "", "100000000000000000001"][Math.floor(random() * 8)];
-    const names = Array.from({ length: 3000 }, () => Array.from({ length: 7 }, word).join(""));
+    const names = several(3000, () => several(7, word).join(""));
     const { compare } = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
     const expected = names.map((name, row) => ({ name, row })).sort((a, b) => compare(a.name, b.name) || a.row - b.row);
     expect(order(names)).toEqual(expected.map(({ name }) => name));
   });
   it("are the same worked out ahead, a slice at a time", () => {
-    const names = Array.from({ length: 20_000 }, (_, at) => `k${(at * 7919) % 20_000}`);
+    const names = several(20_000, (at) => `k${(at * 7919) % 20_000}`);
     const columns = columnsOf(makeKernels(names.map((name) => ({ name }))), undefined);
     const work = rankAhead(columns);
     let pauses = 0;
     while (!work.next().done) pauses++;
     expect(pauses).toBeGreaterThan(4);
-    const column = columns.find(({ key }) => key === "name") as Column;
+    const column = columnFor(columns, "name") as Column;
     expect([...valuesOf(column, names.length, all(names.length))]).toEqual(names.map((name) => Number(name.slice(1))));
   });
   it("end with those that have none", () => {
     const kernels = makeKernels([{ category: null }, { category: "b" }, { category: null }, { category: "a" }]);
-    const column = columnsOf(kernels, undefined).find(({ key }) => key === "category") as Column;
+    const column = columnFor(columnsOf(kernels, undefined), "category") as Column;
     expect([...orderOf(all(4), valuesOf(column, 4, all(4)), false)]).toEqual([3, 1, 0, 2]);
     expect([...orderOf(all(4), valuesOf(column, 4, all(4)), true)]).toEqual([1, 3, 0, 2]);
   });
@@ -87,7 +87,7 @@ describe("the column that sorts", () => {
     const sorting = sortingOf(columns, sortBy);
     return [sorting?.column.key, sorting?.falling];
   };
-  const column = (key: string) => columns.find((one) => one.key === key) as Column;
+  const column = (key: string) => columnFor(columns, key) as Column;
   it("is told by its key, with a minus before it when it falls", () => {
     expect(by("flops")).toEqual(["flops", false]);
     expect(by("-flops")).toEqual(["flops", true]);

@@ -9,7 +9,7 @@ import { pointsOf } from "../../src/roofline/points.ts";
 import { formatChange } from "../../src/text/numbers.ts";
 import type { Baseline } from "../../src/wire/columns.ts";
 import { runWords } from "../../src/words/words.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 const ROOF = makeRoof(makeChip());
 const WORDS = ["faster", "slower", "same", "unknown", "other work", null];
@@ -75,7 +75,7 @@ describe("two runs", () => {
     expect(largestChanges(other, () => true)).toEqual([]);
   });
   it("have seven numbered changes at most, the largest of all launches together, of drawn kernels", () => {
-    const names = Array.from({ length: 10 }, (_, at) => `k${at}`);
+    const names = several(10, (at) => `k${at}`);
     // The first is the same; kernel 9 saves 9 s, and kernel 1 saves 1 s.
     const before = baseline(
       names.map((name) => kernel(name, 20)),
@@ -192,10 +192,10 @@ describe("an arrow", () => {
     expect(runArrows(alone, earlier).map(({ row }) => row)).toEqual([1]);
   });
   it("is one of seven at most, those of the largest changes", () => {
-    const many = Array.from({ length: 40 }, (_, at) => kernel(`k${at}`, 1 + at));
+    const many = several(40, (at) => kernel(`k${at}`, 1 + at));
     const after = makeKernels(many.map((one, at) => ({ ...one, time: 0.5 + at / 2 })));
     const runs = runsOf(baseline(many, [...many.keys()], Array(40).fill("faster")), after);
     const rows = drawn(after, runs).arrows.map(({ row }) => row);
-    expect(rows).toEqual(Array.from({ length: 7 }, (_, at) => 39 - at));
+    expect(rows).toEqual(several(7, (at) => 39 - at));
   });
 });

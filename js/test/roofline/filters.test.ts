@@ -14,7 +14,7 @@ import {
   UNFILTERED,
 } from "../../src/roofline/filters.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
-import { makeKernels, seeded } from "../helpers.ts";
+import { makeKernels, seeded, several } from "../helpers.ts";
 
 interface Table {
   name: string[];
@@ -100,7 +100,7 @@ describe("the order of rows", () => {
     const random = seeded(3);
     for (let n = 0; n < 200; n++) {
       const any = () => [1 + Math.floor(random() * 9) * 2 ** -40, 2 ** (random() * 8), 0, null];
-      const times = Array.from({ length: n }, () => any()[Math.floor(random() * 4)] as number | null);
+      const times = several(n, () => any()[Math.floor(random() * 4)] as number | null);
       const weight = (row: number) => times[row] ?? -1;
       const order = [...times.keys()].sort((a, b) => weight(b) - weight(a) || a - b);
       expect([...byFallingTime(makeKernels(times.map((time) => ({ time }))))], `${n} rows`).toEqual(order);
@@ -148,7 +148,7 @@ describe("waiting for the host", () => {
 describe("the default", () => {
   it("is the first thousand kernels by self time", () => {
     const random = seeded(5);
-    const kernels = makeKernels(Array.from({ length: 1500 }, () => ({ time: random() })));
+    const kernels = makeKernels(several(1500, () => ({ time: random() })));
     const rows = filteredRows(kernels, UNFILTERED, prepare(kernels, []));
     const least = Math.min(...Array.from(rows, (row) => kernels.time[row] as number));
     expect(rows.length).toBe(1000);

@@ -5,7 +5,7 @@ import { radiusAt } from "../../src/chart/points/painter.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { radii } from "../../src/roofline/positions.ts";
 import { withTotals } from "../../src/roofline/totals.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 const sizes = (specs: readonly KernelSpec[]) => specs.map((_, row) => radii(makeKernels(specs))(row));
 
@@ -46,14 +46,14 @@ describe("on the chart", () => {
   const roof = makeRoof(makeChip());
   const of = (specs: readonly KernelSpec[]) => {
     const points = pointsOf(makeKernels(specs), [roof], roof);
-    return Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
+    return several(points.n, (index) => radiusAt(points, index));
   };
   const one = { flops: 1e12, bytes: 1e10 };
   it("a point whose size says nothing is as it always was", () => {
     expect(of([one, { ...one, time: 1 }])).toEqual([4.5, 4.5]);
   });
   it("the least are smaller still where there are very many", () => {
-    const many = Array.from({ length: 2001 }, (_, row) => ({ ...one, time: row === 0 ? 1e6 : 1 }));
+    const many = several(2001, (row) => ({ ...one, time: row === 0 ? 1e6 : 1 }));
     expect(of(many).slice(0, 2)).toEqual([12, 2.5]);
   });
 });

@@ -5,7 +5,7 @@ import { judge } from "../../src/roofline/bound.ts";
 import { MEASURED, type Points, pointsOf, SIDES, sideOf } from "../../src/roofline/points.ts";
 import { measuredPlaces } from "../../src/roofline/positions.ts";
 import { withTotals } from "../../src/roofline/totals.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 const FAST = makeRoof(makeChip({ id: "fast", peaks: { bf16: 100 }, memories: { HBM: 10 } }));
 const SLOW = makeRoof(makeChip({ id: "slow", peaks: { bf16: 50 }, memories: { HBM: 2 } }));
@@ -14,7 +14,7 @@ const place = (specs: readonly KernelSpec[], roofs = [FAST, SLOW], focus: typeof
   pointsOf(makeKernels(specs), roofs, focus);
 
 function listed({ n, row, roof, x, y }: Points) {
-  return Array.from({ length: n }, (_, at) => ({ row: row[at], roof: roof[at], x: x[at], y: y[at] }));
+  return several(n, (at) => ({ row: row[at], roof: roof[at], x: x[at], y: y[at] }));
 }
 
 /** In the order of rows and, of one row, of roofs: the order of drawing is another matter. */
@@ -188,25 +188,26 @@ it("without any chip those that were measured stand where they were, and no othe
 describe("with all levels of memory", () => {
   const chip = makeChip({ id: "deep", peaks: { bf16: 100 }, memories: { HBM: 1, L2: 10, L1: null } });
   const deep = makeRoof(chip, "auto", "all");
+  const inDepth = (...specs: readonly KernelSpec[]) => place(specs, [deep], deep);
   const tiled = { flops: 100, bytes: { HBM: 1, L2: 50, L1: 500 } };
   const levelsOf = (points: Points) =>
-    Array.from({ length: points.n }, (_, at) => [points.level[at], points.x[at], points.y[at], points.binds[at]]);
+    several(points.n, (at) => [points.level[at], points.x[at], points.y[at], points.binds[at]]);
 
   it("a kernel has a point a level whose bytes and bandwidth are known, all at one rate", () => {
-    expect(levelsOf(place([{ ...tiled, time: 10 }], [deep], deep))).toEqual([
+    expect(levelsOf(inDepth({ ...tiled, time: 10 }))).toEqual([
       [0, 100, 10, 0],
       [1, 2, 10, 1],
     ]);
-    expect(levelsOf(place([tiled], [deep], deep))).toEqual([
+    expect(levelsOf(inDepth(tiled))).toEqual([
       [0, 100, 20, 0],
       [1, 2, 20, 1],
     ]);
   });
   it("tells which levels bind, and stands for the kernel at the one that does", () => {
-    const points = place([tiled, { flops: 1e4, bytes: 1 }], [deep], deep);
+    const points = inDepth(tiled, { flops: 1e4, bytes: 1 });
     expect([...points.binding]).toEqual(["L2"]);
     expect([...points.home]).toEqual([1, 2]);
-    const reused = place([{ flops: 100, bytes: { HBM: 50, L2: 50 } }], [deep], deep);
+    const reused = inDepth({ flops: 100, bytes: { HBM: 50, L2: 50 } });
     expect(levelsOf(reused).map(([level, , , binds]) => [level, binds])).toEqual([
       [1, 0],
       [0, 1],
@@ -219,14 +220,12 @@ describe("with all levels of memory", () => {
     expect([...place([tiled], [FAST, deep], deep).roof.slice(0, 2)]).toEqual([1, 1]);
   });
   it("a measured kernel has a point at the levels whose bytes are known", () => {
-    expect(levelsOf(place([{ flops: 100, bytes: { L2: 50 }, time: 10 }], [deep], deep))).toEqual([[1, 2, 10, 1]]);
-    expect(levelsOf(place([{ flops: 100, bytes: { HBM: 1 }, time: 10 }], [deep], deep))).toEqual([[0, 100, 10, 1]]);
+    expect(levelsOf(inDepth({ flops: 100, bytes: { L2: 50 }, time: 10 }))).toEqual([[1, 2, 10, 1]]);
+    expect(levelsOf(inDepth({ flops: 100, bytes: { HBM: 1 }, time: 10 }))).toEqual([[0, 100, 10, 1]]);
   });
   it("a kernel without FLOPs has one place in the strip", () => {
-    expect(levelsOf(place([{ flops: 0, bytes: { HBM: 5, L2: 20 }, time: 10 }], [deep], deep))).toEqual([
-      [0, 0, 0.5, 1],
-    ]);
-    expect(levelsOf(place([{ flops: 0, bytes: { HBM: 1, L2: 50 }, time: 10 }], [deep], deep))).toEqual([[1, 0, 5, 1]]);
+    expect(levelsOf(inDepth({ flops: 0, bytes: { HBM: 5, L2: 20 }, time: 10 }))).toEqual([[0, 0, 0.5, 1]]);
+    expect(levelsOf(inDepth({ flops: 0, bytes: { HBM: 1, L2: 50 }, time: 10 }))).toEqual([[1, 0, 5, 1]]);
     // Bound by its launches, it is at the first level that has bytes.
     const late = makeRoof(chip, "auto", "all", {}, { launchOverhead: 9 });
     expect(levelsOf(place([{ flops: 0, bytes: { HBM: 0, L2: 20 }, time: 10 }], [late], late))).toEqual([[1, 0, 2, 1]]);
@@ -240,8 +239,8 @@ describe("with all levels of memory", () => {
     ]);
   });
   it("counts kernels, not points", () => {
-    expect(place([{ ...tiled, time: 10 }], [deep], deep)).toMatchObject({ n: 2, measured: 1, notDrawn: 0 });
-    expect(place([{ flops: 100, bytes: { L1: 5 }, time: 10 }], [deep], deep)).toMatchObject({ n: 0, notDrawn: 1 });
+    expect(inDepth({ ...tiled, time: 10 })).toMatchObject({ n: 2, measured: 1, notDrawn: 0 });
+    expect(inDepth({ flops: 100, bytes: { L1: 5 }, time: 10 })).toMatchObject({ n: 0, notDrawn: 1 });
   });
 });
 
@@ -286,12 +285,12 @@ describe("measured kernels under one level", () => {
   const chip = makeChip({ peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 1 } });
   const roof = makeRoof(chip);
   /** What `judge` says of each point. */
-  const judged = ({ n, row }: Points, table = kernels) =>
-    Array.from({ length: n }, (_, at) => {
-      const { regime, aboveRoof } = judge(table, roof)(row[at] as number);
+  const judged = ({ n, row }: Points, table = kernels, under = roof) =>
+    several(n, (at) => {
+      const { regime, aboveRoof } = judge(table, under)(row[at] as number);
       return [sideOf(regime), Number(aboveRoof)];
     });
-  const told = ({ n, side, aboveRoof }: Points) => Array.from({ length: n }, (_, at) => [side[at], aboveRoof[at]]);
+  const told = ({ n, side, aboveRoof }: Points) => several(n, (at) => [side[at], aboveRoof[at]]);
   it("are on the side, and above or under their roof, as they are judged", () => {
     const points = pointsOf(kernels, [roof], roof);
     expect(points.n).toBeGreaterThan(150);
@@ -322,13 +321,7 @@ describe("measured kernels under one level", () => {
     for (const conditions of [{ overlap: 0.5 }, { exposedComm: 0.3 }, { launchOverhead: 0.5 }]) {
       const own = makeRoof(linked, "auto", "main", {}, conditions);
       const points = pointsOf(kernels, [own], own);
-      const { n, row } = points;
-      const said = judge(kernels, own);
-      const wanted = Array.from({ length: n }, (_, at) => {
-        const { regime, aboveRoof } = said(row[at] as number);
-        return [sideOf(regime), Number(aboveRoof)];
-      });
-      expect(told(points), JSON.stringify(conditions)).toEqual(wanted);
+      expect(told(points), JSON.stringify(conditions)).toEqual(judged(points, kernels, own));
       looks.add(told(points).join());
     }
     expect(looks.size).toBe(3);
@@ -342,7 +335,7 @@ describe("measured kernels under one level", () => {
   });
   it("are judged again only where they may have changed from 2,001 points on", () => {
     const since = (n: number) => {
-      const table = makeKernels(Array.from({ length: n }, (_, at) => ({ flops: 1 + at, bytes: 1, time: 1 })));
+      const table = makeKernels(several(n, (at) => ({ flops: 1 + at, bytes: 1, time: 1 })));
       const rows = Int32Array.from({ length: n }, (_, row) => row);
       const faster = makeRoof(chip, "auto", "main", { [chip.id]: { peak_flops: { bf16: 101 } } });
       pointsOf(table, [roof], roof, rows);
@@ -353,7 +346,7 @@ describe("measured kernels under one level", () => {
   });
   it("are so too after each of many changes of either limit, of which most points are left out", () => {
     const many = makeKernels(
-      Array.from({ length: 2500 }, (_, at) => ({
+      several(2500, (at) => ({
         flops: at % 50 === 0 ? 0 : 10 ** ((at % 71) / 10),
         bytes: at % 53 === 1 ? 0 : 10 ** ((at % 37) / 8),
         time: 10 ** ((at % 97) / 12 - 2),
@@ -370,13 +363,8 @@ describe("measured kernels under one level", () => {
       const what = { [chip.id]: { peak_flops: { bf16: peak }, bandwidth: { HBM: bandwidth } } };
       const now = makeRoof(chip, "auto", "main", what);
       const points = pointsOf(many, [now], now, ROWS);
-      const said = judge(many, now);
-      const expected = Array.from({ length: points.n }, (_, at) => {
-        const { regime, aboveRoof } = said(points.row[at] as number);
-        return `${sideOf(regime)}${Number(aboveRoof)}`;
-      });
-      const looks = ({ n, side, aboveRoof }: Points) =>
-        Array.from({ length: n }, (_, at) => `${side[at]}${aboveRoof[at]}`);
+      const expected = judged(points, many, now).map((look) => look.join(""));
+      const looks = (some: Points) => told(some).map((look) => look.join(""));
       expect(looks(points).join()).toBe(expected.join());
       expect(points.binding.has("HBM")).toBe(expected.some(([side]) => side === String(SIDES.memory)));
       if (points.since && last) {
@@ -396,7 +384,7 @@ describe("measured kernels under one level", () => {
   it("are so too on a chip that lacks a peak, and in another table of as many rows", () => {
     const table = (least: number) =>
       makeKernels(
-        Array.from({ length: 2500 }, (_, at) => ({
+        several(2500, (at) => ({
           flops: least * 10 ** ((at % 71) / 20),
           bytes: 1,
           time: 10 ** ((at % 97) / 12 - 2),
@@ -408,12 +396,7 @@ describe("measured kernels under one level", () => {
     const steps = [low, low, low, high, low].map((many, at) => [many, at % 2 === 1 ? lacking : roof] as const);
     for (const [many, now] of steps) {
       const points = pointsOf(many, [now], now, ROWS);
-      const said = judge(many, now);
-      const expected = Array.from(points.row.subarray(0, points.n), (row) => {
-        const { regime, aboveRoof } = said(row);
-        return [sideOf(regime), Number(aboveRoof)];
-      });
-      expect(told(points)).toEqual(expected);
+      expect(told(points)).toEqual(judged(points, many, now));
       expect([...points.binding]).toEqual(many === low ? ["HBM"] : []);
     }
   });
@@ -469,10 +452,7 @@ describe("the totals of a program", () => {
     { name: "1", time: 9, category: "step" },
   ];
   const kernels = withTotals(makeKernels([{ flops: 6, bytes: 2, time: 3 }, { flops: 1 }], { program }));
-  const sides = ({ n, row, side, notDrawn }: Points) => [
-    Array.from({ length: n }, (_, at) => [row[at], side[at]]),
-    notDrawn,
-  ];
+  const sides = ({ n, row, side, notDrawn }: Points) => [several(n, (at) => [row[at], side[at]]), notDrawn];
   it("are on a side of their own, and a total without a place is not counted", () => {
     const all = Int32Array.of(0, 2, 3);
     const wanted = [

@@ -6,7 +6,7 @@ import { judge } from "../../src/roofline/bound.ts";
 import { boundTimes, project, recast } from "../../src/roofline/projection.ts";
 import { decodeKernels } from "../../src/wire/decode.ts";
 import type { Chip } from "../../src/wire/types.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof, wireChip, wireKernels } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, several, wireChip, wireKernels } from "../helpers.ts";
 
 interface Case {
   name: string;
@@ -137,7 +137,7 @@ describe("the least time of each kernel", () => {
     for (const memory of ["main", "L2", "all"]) {
       const roof = makeRoof(chip, "auto", memory);
       const boundOf = judge(kernels, roof);
-      expect([...boundTimes(kernels, roof)]).toEqual(Array.from({ length: 30 }, (_, row) => boundOf(row).time));
+      expect([...boundTimes(kernels, roof)]).toEqual(several(30, (row) => boundOf(row).time));
     }
   });
 });

@@ -7,10 +7,10 @@ import { rankingOf } from "../../src/roofline/ranking.ts";
 import { roofElsewhere } from "../../src/roofline/roofline.ts";
 import { sentenceOf } from "../../src/text/describe.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
-import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 const ROOF = makeRoof(makeChip());
-const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>
+const ranked = (kernels: Kernels, rows = several(kernels.n, (row) => row)) =>
   rankingOf(kernels, inOrder(byFallingTime(kernels), Int32Array.from(rows)), ROOF);
 
 const NONE = { count: 0, seconds: 0 };

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Places } from "../../src/roofline/positions.ts";
 import { pointsAffected, type RoofLimits } from "../../src/roofline/roof_change_index.ts";
+import { several } from "../helpers.ts";
 
 /** Points whose intensity and rate are 2^at, from 2^-100 to 2^99. */
 const N = 200;
@@ -47,7 +48,7 @@ describe("the points that a moved roof can change", () => {
     expect([...(found(powers.map((rate) => rate / 4)) ?? [])]).toEqual([5, 6, 7]);
   });
   it("are also those beyond the ends of the index", () => {
-    const upwards = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at);
+    const upwards = (from: number, count: number) => several(count, (at) => from + at);
     const ends = places(powers.slice(), ONES);
     expect(found(ends, limits(2 ** -90, 1), limits(2 ** -80, 1))?.[0]).toEqual(upwards(-100, 37));
     expect(found(ends, limits(2 ** 80, 1), limits(2 ** 90, 1))?.[0]).toEqual(upwards(64, 36));

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/kernel_names.json";
 import { shortNameOf } from "../../src/text/kernel_names.ts";
-import { makeKernels } from "../helpers.ts";
+import { makeKernels, several } from "../helpers.ts";
 
 interface Case {
   readonly why: string;
@@ -24,7 +24,7 @@ describe("the displayed names of kernels", () => {
     },
   );
   it("stay equal among more than 10,000 kernels", () => {
-    const kernels = makeKernels(Array.from({ length: 10_001 }, () => ({ name: "k" })));
+    const kernels = makeKernels(several(10_001, () => ({ name: "k" })));
     expect([shortNameOf(kernels, 0), shortNameOf(kernels, 10_000)]).toEqual(["k", "k"]);
   });
 });

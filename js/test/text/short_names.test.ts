@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { shortNames } from "../../src/text/names.ts";
 import { distinctNames, shortenName } from "../../src/text/short_names.ts";
-import { makeChip, seeded } from "../helpers.ts";
+import { makeChip, seeded, several } from "../helpers.ts";
 
 const rows = (names: readonly string[]) => names.map((_, row) => row);
 const NUMBERS = /\d+(?:[.,]\d+)*/g;
@@ -63,10 +63,8 @@ describe("a short name", () => {
     ];
     const sizes = ["100,000", "100,000,000", "64", "128x64", "4096", "1.5", "100"];
     for (let round = 0; round < 300; round++) {
-      const names = Array.from({ length: 30 }, () =>
-        Array.from({ length: 1 + Math.floor(6 * next()) }, () => pick(next() < 0.4 ? sizes : words)).join(
-          pick([" ", "_"]),
-        ),
+      const names = several(30, () =>
+        several(1 + Math.floor(6 * next()), () => pick(next() < 0.4 ? sizes : words)).join(pick([" ", "_"])),
       );
       for (const most of [12, 24]) {
         const short = distinctNames(names, rows(names), most);
