@@ -17,7 +17,6 @@ import { sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe
 import { formatPercent } from "../../src/text/numbers.ts";
 import { encodeSnapshots } from "../../src/wire/encode.ts";
 import { filterWords } from "../../src/words/words.ts";
-import { several } from "../helpers.ts";
 
 /** A model that holds what Python sent, and hears nothing from it. */
 const modelOf = (state: Readonly<Record<string, unknown>>): Model => ({
@@ -62,7 +61,7 @@ function ofKernels(store: Store) {
 /** The texts of a page: of each cell, each kernel and each roof. */
 function textsOf(store: Store) {
   const kernels = store.rows.kernels.value;
-  const rows = several(kernels.n, (row) => row);
+  const rows = Array.from({ length: kernels.n }, (_, row) => row);
   const roofs = store.rates.shownRoofs.value;
   const columns = columnsOf(kernels, store.rates.focusRoof.value ?? roofs[0]);
   const { kernels: passing, all, share } = store.rows.totals.value;
@@ -119,7 +118,7 @@ function projectedOf(store: Store) {
 
 function boundsOf({ rows: { boundBy, kernels } }: Store) {
   const { values, codes } = boundBy.value;
-  return several(kernels.value.n, (row) => values[codes[row] as number]);
+  return Array.from({ length: kernels.value.n }, (_, row) => values[codes[row] as number]);
 }
 
 function ofRoof(store: Store) {

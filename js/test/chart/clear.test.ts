@@ -17,7 +17,7 @@ import { type Box, isNarrow, spotAt } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
 import { type KernelSpec, makeChip, makeRoof, seeded, several } from "../helpers.ts";
-import { random, SMALL, scene } from "../scenes.ts";
+import { labelsOf, random, SMALL, scene } from "../scenes.ts";
 import { labelsOf as timeLabelsOf, sceneOf as timeScene } from "../timescenes.ts";
 
 const boxes = boxesOf;
@@ -61,7 +61,7 @@ describe("a ridge point", () => {
     let written = 0;
     for (let round = 0; round < 200; round++) {
       const one = next() < 0.5 ? alike(next) : random(next);
-      const names = rooflineLabels(one, gapsOf(one));
+      const names = labelsOf(one);
       const over = one.points.n > 0 ? rulerOver(one, 0, names).labels : [];
       for (const label of [...names, ...over]) {
         written++;
@@ -79,7 +79,7 @@ describe("a ridge point", () => {
     let written = 0;
     for (let round = 0; round < 200; round++) {
       const one = alike(next);
-      const labels = rooflineLabels(one, gapsOf(one));
+      const labels = labelsOf(one);
       const all = circles(one);
       for (const own of all) {
         const label = labels.find(({ key }) => key === `ridge ${own.chip}`);
@@ -103,7 +103,7 @@ describe("the limits along a ruler", () => {
     let pairs = 0;
     for (let round = 0; round < 200; round++) {
       const one = next() < 0.7 ? alike(next) : random(next);
-      const names = rooflineLabels(one, gapsOf(one));
+      const names = labelsOf(one);
       const spot = { x: one.scales.plot.left + 90 * next(), y: 100 };
       const rulers = [rulerAt(one, spot, names), one.points.n > 0 ? rulerOver(one, 0, names) : undefined];
       for (const ruler of rulers) {

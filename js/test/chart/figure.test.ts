@@ -110,7 +110,7 @@ function textsOf({ svg }: Figure, style: StyleName): Drawn[] {
         (y as number) + along * Math.sin(turn) + down * Math.cos(turn),
       ]),
     );
-    const [xs, ys] = [0, 1].map((axis) => corners.map((corner) => corner[axis] as number)) as [number[], number[]];
+    const [xs, ys] = several(2, (axis) => corners.map((corner) => corner[axis] as number)) as [number[], number[]];
     const box = { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
     found.push({ text, box, isBold, angle: angle as number });
   }

@@ -56,11 +56,13 @@ describe("with all levels of memory", () => {
   it("each level has its name and rate along its slope, and its ridge point's number", () => {
     const labels = rooflineLabels(sceneOf([MATMUL, NORM]), []);
     const texts = textsOf(labels);
-    expect(texts.get("level HBM")).toBe("HBM · 2 TB/s");
-    expect(texts.get("level L2")).toBe("L2 · 7.2 TB/s");
-    expect(texts.get("level L1")).toBe("L1 · 19.5 TB/s");
-    expect(texts.get("ridge level L2")).toBe("43.33");
-    expect(texts.get("ridge level L1")).toBe("16");
+    expect(Object.fromEntries(texts)).toMatchObject({
+      "level HBM": "HBM · 2 TB/s",
+      "level L2": "L2 · 7.2 TB/s",
+      "level L1": "L1 · 19.5 TB/s",
+      "ridge level L2": "43.33",
+      "ridge level L1": "16",
+    });
     expectClear(labels);
   });
   it("names run along their slopes, right beside them", () => {
@@ -151,9 +153,13 @@ describe("lower roofs", () => {
   it("that have room are named along their lines, clear of the roof's own name", () => {
     const scene = sceneOf([], { memory: "main", exposed: [0.9] });
     const labels = rooflineLabels(scene, []);
-    expect(textsOf(labels).get("sub ceiling fp32")).toBe("fp32 19.5 TFLOP/s");
-    expect(textsOf(labels).get("sub exposed 0.9")).toBe("90 % exposed");
-    expect(textsOf(labels).get("roof a100")).toBe("A100 312 TFLOP/s");
+    expect(Object.fromEntries(textsOf(labels))).toMatchObject({
+      ...{
+        "sub ceiling fp32": "fp32 19.5 TFLOP/s",
+        "sub exposed 0.9": "90 % exposed",
+        "roof a100": "A100 312 TFLOP/s",
+      },
+    });
     expectClear(labels);
   });
   it("go along with their names when the roof is dragged, but for ceilings, which stay", () => {

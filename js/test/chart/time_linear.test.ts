@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { isShown, visiblePoints } from "../../src/chart/points/visible.ts";
 import type { Zoom } from "../../src/wire/types.ts";
-import type { KernelSpec } from "../helpers.ts";
+import { type KernelSpec, several } from "../helpers.ts";
 import { labelsOf, MATMUL, type Options, sceneOf, TWICE, textsOf } from "../timescenes.ts";
 
 describe("linear axes", () => {
@@ -21,7 +21,7 @@ describe("linear axes", () => {
   });
   it("put a kernel as far from each axis as it takes time", () => {
     const { at, scales } = linear([TWICE, MATMUL]);
-    const away = [0, 1].map((k) => [(at.x[k] as number) - scales.plot.left, scales.plot.bottom - (at.y[k] as number)]);
+    const away = several(2, (k) => [(at.x[k] as number) - scales.plot.left, scales.plot.bottom - (at.y[k] as number)]);
     expect(away.flat().map((px) => px / SECOND)).toEqual([5, 10, 400, 10].map((time) => expect.closeTo(time, 3)));
   });
   it("have a place for kernels without FLOPs or without bytes: the other axis", () => {
@@ -73,11 +73,11 @@ describe("linear axes", () => {
   it("under a zoom leave out of sight what stands on an axis that is", () => {
     const specs = [{ flops: 0, bytes: 500 }, { flops: 15_000, bytes: 0 }, MATMUL];
     const scene = linear(specs, { zoom: [100, 200, 0, 100] });
-    expect([0, 1, 2].map((index) => isShown(scene, index))).toEqual([false, true, false]);
+    expect(several(3, (index) => isShown(scene, index))).toEqual([false, true, false]);
     expect(visiblePoints(scene).outside).toBe(2);
     // 52 px upwards are 11.5 s; no isochrone in sight is below 100 s.
     expect(scene.isochrones).toEqual([100, 120, 140, 160, 180, 200]);
     const log = sceneOf(specs, { zoom: [100, 200, 1, 100] });
-    expect([0, 1, 2].map((index) => isShown(log, index))).toEqual([true, true, false]);
+    expect(several(3, (index) => isShown(log, index))).toEqual([true, true, false]);
   });
 });

@@ -154,11 +154,13 @@ describe("what is written", () => {
   ];
   it("names the chip on its diagonal, both regions and the launches", () => {
     const texts = textsOf(sceneOf(MIXED, { launchOverhead: 2 }));
-    expect(texts.get("diagonal")).toBe("Slow: compute = memory");
-    expect(texts.get("memory region")).toBe("memory-bound (DRAM)");
-    expect(texts.get("compute region")).toBe("compute-bound");
-    expect(texts.get("overhead")).toBe("launch overhead 2 s");
-    expect(texts.get("kernel 1")).toBe("matmul");
+    expect(Object.fromEntries(texts)).toMatchObject({
+      diagonal: "Slow: compute = memory",
+      "memory region": "memory-bound (DRAM)",
+      "compute region": "compute-bound",
+      overhead: "launch overhead 2 s",
+      "kernel 1": "matmul",
+    });
     expect(textsOf(sceneOf(MIXED)).has("overhead")).toBe(false);
   });
   it("cuts the name of a long chip by words, and in little room says what tells it from others", () => {

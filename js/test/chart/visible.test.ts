@@ -6,7 +6,7 @@ import { project, type Spots, scalesOf } from "../../src/chart/scales.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import type { Zoom } from "../../src/wire/types.ts";
-import { makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, seeded, several } from "../helpers.ts";
 
 /** Looks at every point; of equally near points the last. */
 function nearestOfAll({ x, y }: Spots, px: number, py: number, reach: number): number {
@@ -70,7 +70,7 @@ describe("under a zoom", () => {
     const scales = zoomed(whole, zoom);
     return { points, at: project(points, scales), scales };
   };
-  const shown = (zoom: Zoom) => [0, 1, 2, 3].map((index) => isShown(under(zoom), index));
+  const shown = (zoom: Zoom) => several(4, (index) => isShown(under(zoom), index));
   it("a point is hit and counted only where it is in sight", () => {
     // Around 10 FLOP/B and 1 TFLOP/s.
     const scene = under([2, 50, ...whole.y.domain]);

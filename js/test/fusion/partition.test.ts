@@ -19,7 +19,7 @@ import {
 import { judge } from "../../src/roofline/bound.ts";
 import { textAt } from "../../src/wire/columns.ts";
 import { at, cases, faultOf, type Groups, same, valuesOf, written } from "../graphs.ts";
-import { makeChip, makeRoof } from "../helpers.ts";
+import { makeChip, makeRoof, several } from "../helpers.ts";
 
 const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));
 
@@ -154,8 +154,8 @@ describe("the kernels of a partition", () => {
   it("are named after their ops, in columns that the chart reads", () => {
     const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
     expect(kernels.n).toBe(2);
-    expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
-    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
+    expect(several(2, (row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
+    expect(several(2, (row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
     expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, Number.NaN));
     expect(kernels.flops.get("vector")).toEqual(Float64Array.of(1000, 2000));
     expect(kernels.bytes.get("main")).toEqual(Float64Array.of(6000, 6000));
@@ -163,7 +163,7 @@ describe("the kernels of a partition", () => {
     expect(kernels.time.every(Number.isNaN)).toBe(true);
     expect(kernels.count).toEqual(Float64Array.of(1, 1));
     expect([...kernels.flops.keys()]).toEqual(["tensor", "vector"]);
-    expect([0, 1].map((row) => textAt(kernels.category, row))).toEqual([null, null]);
+    expect(several(2, (row) => textAt(kernels.category, row))).toEqual([null, null]);
     expect(kernels.category).toEqual({ values: [null], codes: Int32Array.of(0, 0) });
     expect(kernels.byLevel.size).toBe(0);
   });
@@ -172,7 +172,7 @@ describe("the kernels of a partition", () => {
     const values = valuesOf(graph);
     const none = { ...values, flops: values.flops.map((column) => column.map((count, op) => (op === 1 ? 0 : count))) };
     const kernels = kernelsOf(graph, unfused(graph), none);
-    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
+    expect(several(2, (row) => textAt(kernels.precision, row))).toEqual(["bf16", null]);
     expect(kernels.totalFlops[1]).toBe(0);
     expect([...kernels.flops]).toEqual([
       ["tensor", Float64Array.of(1e6, Number.NaN)],
@@ -226,7 +226,7 @@ describe("the kernels of a partition", () => {
     expect(kernels.bytes.get("main")).toEqual(Float64Array.of(1, 2, 6000));
     expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(5, none, none));
     expect(kernels.flops.get("vector")).toEqual(Float64Array.of(none, 6, 3000));
-    expect([0, 1, 2].map((row) => textAt(kernels.precision, row))).toEqual(["fp8", "fp16", "bf16"]);
+    expect(several(3, (row) => textAt(kernels.precision, row))).toEqual(["fp8", "fp16", "bf16"]);
   });
   it("are judged by the precision that their largest op states, else by what leaves them", () => {
     const stating = {
@@ -254,7 +254,7 @@ describe("the kernels of a partition", () => {
   it("are judged, as products whose FLOPs are of no class, by what they read", () => {
     const product = typed(["fp8", "fp8", "bf16"]);
     const uncounted = { ...product, ops: product.ops.map((op) => ({ ...op, flops: {} })) };
-    expect([0, 1].map((op) => precisionOf(uncounted, values, [op]))).toEqual(["fp8", "bf16"]);
+    expect(several(2, (op) => precisionOf(uncounted, values, [op]))).toEqual(["fp8", "bf16"]);
   });
   it("are judged by the first of the tensors that are equally large", () => {
     // b reads w before x, and x is the first tensor of the graph.
@@ -279,7 +279,7 @@ describe("the kernels of a partition", () => {
   it("are judged by what products inside other algorithms read", () => {
     const inside = typed(["fp8", "fp8", "bf16"]);
     const attention = { ...inside, ops: inside.ops.map((op) => ({ ...op, kind: "opaque" as const })) };
-    expect([0, 1].map((op) => precisionOf(attention, values, [op]))).toEqual(["fp8", "bf16"]);
+    expect(several(2, (op) => precisionOf(attention, values, [op]))).toEqual(["fp8", "bf16"]);
   });
 });
 

@@ -313,7 +313,7 @@ describe("the groups that merge", () => {
     const { joined } = groupsOf("a: x y > p; b: p x > q; c: q x > r");
     // x, y, p, q and r are tensors 0 to 4.
     const open = (...ops: readonly number[]) => Object.fromEntries(joined(...ops).open);
-    expect([0, 1, 2].map((op) => open(op))).toEqual([
+    expect(several(3, (op) => open(op))).toEqual([
       { 0: 1, 2: 0 },
       { 2: 1, 0: 1, 3: 0 },
       { 3: 1, 0: 1 },
@@ -373,7 +373,7 @@ describe("the cost on a roof", () => {
     const partition = partitionOf(mixed, [[0, 1], [2], [3]]);
     const judged = judge(kernelsOf(mixed, partition, values), roof);
     const seconds = partition.groups.map(timeOf(mixed, values, costOn(mixed, values, roof)));
-    expect(seconds).toEqual([0, 1, 2].map((row) => judged(row).time));
+    expect(seconds).toEqual(several(3, (row) => judged(row).time));
     expect(seconds).toEqual([1_001_000 / 1e9, 100_000 / 1e6, 1 / 1e9]);
   });
   it("is that at the main memory, whose bytes these are, whichever level is shown", () => {

@@ -44,6 +44,9 @@ const column = (key: string, columns: readonly Column[] = COLUMNS): Column => {
 const cellsOf = (one: Column, rows: number) => several(rows, (row) => cellText(one, row));
 const values = (key: string) => several(4, (row) => column(key).at(row));
 const cells = (key: string) => cellsOf(column(key), 4);
+/** Expects what `of` returns for each key. */
+const expectEach = (of: (key: string) => unknown, wanted: Record<string, unknown>) =>
+  expect(Object.fromEntries(Object.keys(wanted).map((key) => [key, of(key)]))).toEqual(wanted);
 
 it("has cells that show control characters", () => {
   const kernels = makeKernels([{ name: "a", category: "\u202ea\0" }]);
@@ -55,40 +58,48 @@ describe("the columns of a table", () => {
     expect(Object.keys(catalogue.tableWords.heads).sort()).toEqual([...golden.columns].sort());
   });
   it("hold counts, times and launches as they were told", () => {
-    expect(values("flops")).toEqual([1e12, 0, Number.NaN, 1e12]);
-    expect(values("time")).toEqual([0.5, 0.1, Number.NaN, 0.5]);
-    expect(values("self_time")).toEqual([0.4, 0.1, Number.NaN, 0.5]);
-    expect(values("count")).toEqual([1, 1, 1, 3]);
-    expect(values("precision")).toEqual([null, null, null, "bf16"]);
-    expect(values("name")).toEqual(["gemm", "copy", "", "tanh"]);
+    expectEach(values, {
+      flops: [1e12, 0, Number.NaN, 1e12],
+      time: [0.5, 0.1, Number.NaN, 0.5],
+      self_time: [0.4, 0.1, Number.NaN, 0.5],
+      count: [1, 1, 1, 3],
+      precision: [null, null, null, "bf16"],
+      name: ["gemm", "copy", "", "tanh"],
+    });
   });
   it("hold shares of the self time of all, and sums of those that take longer", () => {
-    expect(values("share")).toEqual([0.4, 0.1, Number.NaN, 0.5]);
-    expect(values("rank")).toEqual([2, 3, Number.NaN, 1]);
-    expect(values("cumulative_share")).toEqual([0.9, 1, Number.NaN, 0.5]);
+    expectEach(values, {
+      share: [0.4, 0.1, Number.NaN, 0.5],
+      rank: [2, 3, Number.NaN, 1],
+      cumulative_share: [0.9, 1, Number.NaN, 0.5],
+    });
     const others = columnsOf(makeKernels([{ time: 1 }, { time: 3 }]), undefined);
     for (const [key, expected] of Object.entries({ share: [0.25, 0.75], cumulative_share: [1, 0.75] })) {
-      expect([0, 1].map((row) => column(key, others).at(row))).toEqual(expected);
+      expect(several(2, (row) => column(key, others).at(row))).toEqual(expected);
     }
   });
   it("hold bytes, intensity and rate at every level of the chip that any kernel tells of", () => {
-    expect(values("bytes:HBM")).toEqual([1e11, 1e11, Number.NaN, 1e9]);
-    expect(values("ai:HBM")).toEqual([10, 0, Number.NaN, 1000]);
-    expect(values("ai:L2")).toEqual([5, Number.NaN, Number.NaN, Number.NaN]);
-    expect(values("rate:HBM")).toEqual([2e11, 1e12, Number.NaN, 2e9]);
-    expect(values("bandwidth_utilization:HBM")).toEqual([0.2, 1, Number.NaN, 0.002]);
+    expectEach(values, {
+      "bytes:HBM": [1e11, 1e11, Number.NaN, 1e9],
+      "ai:HBM": [10, 0, Number.NaN, 1000],
+      "ai:L2": [5, Number.NaN, Number.NaN, Number.NaN],
+      "rate:HBM": [2e11, 1e12, Number.NaN, 2e9],
+      "bandwidth_utilization:HBM": [0.2, 1, Number.NaN, 0.002],
+    });
     expect(values("bandwidth_utilization:L2")[0]).toBe(0.1);
     expect(COLUMNS.some(({ key }) => key.endsWith(":L1") || key.endsWith(":DRAM"))).toBe(false);
   });
   it("hold what the roof says", () => {
-    expect(values("achieved")).toEqual([2e12, 0, Number.NaN, 2e12]);
-    expect(values("attainable")).toEqual([1e13, 0, Number.NaN, 1e14]);
-    expect(values("bound_by")).toEqual(["HBM", "HBM", "unknown", "compute"]);
-    expect(values("bound_time")).toEqual([0.1, 0.1, Number.NaN, 0.01]);
-    expect(values("utilization")).toEqual([0.2, 1, Number.NaN, 0.02]);
-    expect(values("roof_fraction")).toEqual([0.2, Number.NaN, Number.NaN, 0.02]);
-    expect(values("peak_fraction")).toEqual([0.02, 0, Number.NaN, 0.02]);
-    expect(values("headroom")).toEqual([0.4 * (0.4 / 0.5), 0, Number.NaN, 0.49]);
+    expectEach(values, {
+      achieved: [2e12, 0, Number.NaN, 2e12],
+      attainable: [1e13, 0, Number.NaN, 1e14],
+      bound_by: ["HBM", "HBM", "unknown", "compute"],
+      bound_time: [0.1, 0.1, Number.NaN, 0.01],
+      utilization: [0.2, 1, Number.NaN, 0.02],
+      roof_fraction: [0.2, Number.NaN, Number.NaN, 0.02],
+      peak_fraction: [0.02, 0, Number.NaN, 0.02],
+      headroom: [0.4 * (0.4 / 0.5), 0, Number.NaN, 0.49],
+    });
   });
   it("without a roof tell nothing of one, and keep the levels' own names", () => {
     const keys = columnsOf(KERNELS, undefined).map(({ key }) => key);
@@ -166,11 +177,13 @@ describe("the usual columns", () => {
 
 describe("a cell", () => {
   it("says numbers as the chart does, and a dash for what is unknown", () => {
-    expect(cells("flops")).toEqual(["1 TFLOP", "0 FLOP", "–", "1 TFLOP"]);
-    expect(cells("ai:HBM")).toEqual(["10 FLOP/B", "0 FLOP/B", "–", "1000 FLOP/B"]);
-    expect(cells("share")).toEqual(["40 %", "10 %", "–", "50 %"]);
-    expect(cells("headroom")).toEqual(["320 ms", "0 s", "–", "490 ms"]);
-    expect(cells("category")).toEqual(["matmul", "–", "–", "–"]);
+    expectEach(cells, {
+      flops: ["1 TFLOP", "0 FLOP", "–", "1 TFLOP"],
+      "ai:HBM": ["10 FLOP/B", "0 FLOP/B", "–", "1000 FLOP/B"],
+      share: ["40 %", "10 %", "–", "50 %"],
+      headroom: ["320 ms", "0 s", "–", "490 ms"],
+      category: ["matmul", "–", "–", "–"],
+    });
   });
   it("says of a kernel without bytes what the tooltip says: an infinite intensity", () => {
     const kernels = makeKernels([
@@ -232,12 +245,11 @@ describe("a cell", () => {
     expect(cellTitle(bound, 0, kernels)).toBe("unknown\nits bytes are at L9, which chip lacks; it has HBM, L2, L1");
   });
   it("tells where its number came from", () => {
-    expect(cellTitle(column("flops"), 0, KERNELS)).toBe("flops: 2MNK");
-    expect(cellTitle(column("bytes:HBM"), 0, KERNELS)).toBe("bytes:DRAM: dram__bytes");
+    const title = (key: string) => cellTitle(column(key), 0, KERNELS);
+    expect(title("flops")).toBe("flops: 2MNK");
+    expect(title("bytes:HBM")).toBe("bytes:DRAM: dram__bytes");
     expect(cellTitle(column("achieved"), 3, KERNELS)).toBe("flops: from the shapes");
-    expect(cellTitle(column("headroom"), 0, KERNELS)).toBe("flops: 2MNK\nbytes:DRAM: dram__bytes");
-    expect(cellTitle(column("ai:L2"), 0, KERNELS)).toBe("flops: 2MNK");
-    expect(cellTitle(column("time"), 0, KERNELS)).toBe("");
+    expectEach(title, { headroom: "flops: 2MNK\nbytes:DRAM: dram__bytes", "ai:L2": "flops: 2MNK", time: "" });
     expect(cellTitle(column("flops"), 2, KERNELS)).toBe("unknown");
   });
 });

@@ -14,7 +14,7 @@ import {
   type TextColouring,
   valueAt,
 } from "../../src/roofline/colouring.ts";
-import { makeKernels } from "../helpers.ts";
+import { makeKernels, several } from "../helpers.ts";
 
 const SPEC = { flops: 1e12, bytes: 1e10, time: 1 };
 const numbers = (values: readonly number[]) =>
@@ -30,7 +30,7 @@ describe("the colours of numbers", () => {
   it("are the steps of a linear scale from the lowest to the highest number", () => {
     const scale = numbers([0, 16, 31, 32]);
     expect([scale.low, scale.high, scale.isLog, scale.unknown]).toEqual([0, 32, false, 0]);
-    expect([0, 1, 2, 3].map((row) => codeAt(scale, row))).toEqual([0, 16, 31, 31]);
+    expect(several(4, (row) => codeAt(scale, row))).toEqual([0, 16, 31, 31]);
     expect([0, 0.5, 1].map((share) => valueAt(scale, share))).toEqual([0, 16, 32]);
   });
   it("are logarithmic if the numbers are positive and span more than a factor of 100", () => {
@@ -38,7 +38,7 @@ describe("the colours of numbers", () => {
     expect(numbers([0, 1e6]).isLog).toBe(false);
     const scale = numbers([1, 10, 100, 1e4]);
     expect(scale.isLog).toBe(true);
-    expect([0, 1, 2, 3].map((row) => codeAt(scale, row))).toEqual([0, 8, 16, SCALE_STEPS - 1]);
+    expect(several(4, (row) => codeAt(scale, row))).toEqual([0, 8, 16, SCALE_STEPS - 1]);
     expect([0, 0.5, 1].map((share) => valueAt(scale, share))).toEqual([1, 100, 1e4]);
   });
   it("leave out unknown numbers, and count them", () => {
@@ -63,7 +63,7 @@ describe("the colours of texts", () => {
   it("are in the order of their numbers, and unknown without a text", () => {
     const colouring = colouringOf(kernels, "node");
     expect(colouring.kind === "text" && colouring.column.values).toEqual(["n2", "n10"]);
-    expect([0, 1, 2, 3].map((row) => codeAt(colouring, row))).toEqual([1, -1, 0, 1]);
+    expect(several(4, (row) => codeAt(colouring, row))).toEqual([1, -1, 0, 1]);
     expect(colouring.unknown).toBe(1);
   });
   it("keep the order of categories, and a colour of their own for kernels without a category", () => {
@@ -72,7 +72,7 @@ describe("the colours of texts", () => {
       { ...SPEC, category: "b" },
     ]);
     const colouring = colouringOf(own, "category");
-    expect([0, 1].map((row) => codeAt(colouring, row))).toEqual([0, 1]);
+    expect(several(2, (row) => codeAt(colouring, row))).toEqual([0, 1]);
     expect(colouring.unknown).toBe(0);
   });
   it("are those of categories if the kernels have no such column", () => {

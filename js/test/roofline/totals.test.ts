@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { drawnRows, isProgram, isTotal, withTotals } from "../../src/roofline/totals.ts";
 import { type Kernels, textAt } from "../../src/wire/columns.ts";
-import { makeKernels } from "../helpers.ts";
+import { makeKernels, several } from "../helpers.ts";
 
 const KERNELS = makeKernels(
   [
@@ -21,7 +21,7 @@ const KERNELS = makeKernels(
 
 describe("a table with totals", () => {
   const texts = (table: Kernels, name: "name" | "short" | "precision" | "category") =>
-    [0, 1, 2, 3, 4].map((row) => textAt(table[name], row));
+    several(5, (row) => textAt(table[name], row));
   const { NaN: none } = Number;
   it("has the rows of the program after those of the kernels, in every column", () => {
     const table = withTotals(KERNELS);
@@ -52,7 +52,7 @@ describe("a table with totals", () => {
   });
   it("tells totals from kernels, and the program from its steps", () => {
     const table = withTotals(KERNELS);
-    expect([0, 1, 2, 3].map((row) => [isTotal(table, row), isProgram(table, row)])).toEqual([
+    expect(several(4, (row) => [isTotal(table, row), isProgram(table, row)])).toEqual([
       [false, false],
       [false, false],
       [true, false],

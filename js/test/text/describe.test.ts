@@ -9,7 +9,7 @@ import { briefRows, categoryName, gapText, sentenceOf, sentenceOfRoof, tooltipRo
 import { nameOf } from "../../src/text/kernel_names.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { strings } from "../../src/words/words.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, several } from "../helpers.ts";
 
 const CHIP = makeChip({
   id: "h",
@@ -320,7 +320,7 @@ describe("the call-out of a gap", () => {
 describe("the name of a kernel", () => {
   it("is its own, and a stand-in with its row where it has none", () => {
     const kernels = makeKernels([{ name: "matmul" }, { name: "" }, { name: "  " }]);
-    expect([0, 1, 2].map((row) => nameOf(kernels, row))).toEqual(["matmul", strings.unnamed(1), strings.unnamed(2)]);
+    expect(several(3, (row) => nameOf(kernels, row))).toEqual(["matmul", strings.unnamed(1), strings.unnamed(2)]);
   });
   it("is text, whatever stands in it", () => {
     const name = "<script>alert(1)</script>";
