@@ -106,6 +106,10 @@ export function roofColours(
 export const shownFocus = ({ rates: { shownRoofs, focusRoof } }: Store): Roof | undefined =>
   shownRoofs.value.find((roof) => roof === focusRoof.value);
 
+/** Returns the roof that judges kernels: the focus chip's, or the first. */
+export const judgingRoof = ({ rates: { shownRoofs, focusRoof } }: Store): Roof | undefined =>
+  focusRoof.value ?? shownRoofs.value[0];
+
 /** The maximum number of heavy kernels and totals among which the chart chooses the kernels to name. */
 const MAX_NAMED_KERNELS = 40;
 /** If more kernels than this are selected, the selected kernels are not marked. All other kernels are still faded. */

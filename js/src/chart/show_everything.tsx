@@ -2,7 +2,7 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, lockedBy } from "../ui/button.tsx";
 import { focusNeighbour } from "../ui/focus.ts";
 import { numerals, toolWords as words } from "../words/words.ts";
 import type { Navigation } from "./gestures/navigate.ts";
@@ -42,8 +42,7 @@ export function ShowEverything({ store, scene, outside, navigation }: Props) {
             look="button rw-everything"
             data-tool="fit"
             style={{ left: `${scales.plot.left + INSET_PX}px`, top: `${scales.plot.top + INSET_PX}px` }}
-            title={lock ?? words.fit}
-            aria-disabled={lock !== undefined}
+            {...lockedBy(lock, words.fit)}
             onClick={lock === undefined ? act : undefined}
           >
             {words.everything}

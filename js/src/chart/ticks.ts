@@ -41,14 +41,19 @@ function evenTicks(scale: Scale, room: number): Tick[] {
   }));
 }
 
+/** Returns the lowest and the highest number of an axis, as its ticks count. */
+export function endsOf({ domain }: Scale, { fromBase }: Counting): [low: number, high: number] {
+  const ends = domain.map(fromBase);
+  return [Math.min(...ends), Math.max(...ends)];
+}
+
 /**
  * Returns ticks that are at least `room` px apart. On a logarithmic axis the ticks are powers of `base`. If there are
  * fewer than MIN_TICKS such ticks, multiples of the powers are added.
  */
 export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
   if (scale.isLinear) return evenTicks(scale, room);
-  const ends = scale.domain.map(counting.fromBase);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const [low, high] = endsOf(scale, counting);
   const at = (shown: number) => scale(counting.toBase(shown));
   const put = (values: readonly number[]) =>
     values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));

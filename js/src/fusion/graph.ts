@@ -1,6 +1,7 @@
 // A graph of operations: decoded from Python's message, and evaluated for given dimensions, counting convention and
 // dtype.
 
+import { lookUp } from "../ui/keys.ts";
 import type { Work } from "../ui/slices.ts";
 import type { WireCondition, WireExpression, WireGraph, WireOp, WireTensor } from "../wire/types.ts";
 import { type Compiled, compile, type Lookup } from "./expressions.ts";
@@ -114,7 +115,7 @@ export function environment(graph: Graph, { dims = {}, convention, dtype = null 
   const put = (symbol: string, value: number) => {
     values[graph.symbols.get(symbol) as number] = value;
   };
-  for (const dim of graph.dims) put(dim.name, Object.hasOwn(dims, dim.name) ? (dims[dim.name] as number) : dim.default);
+  for (const dim of graph.dims) put(dim.name, lookUp(dims, dim.name) ?? dim.default);
   for (const [name, bits] of graph.dtypes) put(`@${name}`, bits);
   if (dtype !== null && graph.mainDtype !== null) put(`@${graph.mainDtype}`, graph.dtypes.get(dtype) ?? Number.NaN);
   const words = graph.conventions.get(convention ?? graph.convention) ?? {};
@@ -175,6 +176,9 @@ export const listOf = (lists: readonly Ops[], of: number): Ops => lists[of] as O
 /** Returns the lists of some ops or groups, one after another. */
 export const allOf = (lists: readonly Ops[], of: Ops): number[] => of.flatMap((one) => listOf(lists, one));
 
+/** Returns the numbers of some ops or other items. */
+export const numbersOf = (numbers: ArrayLike<number>, of: Ops): number[] => of.map((one) => numbers[one] as number);
+
 /** Returns the op that writes a tensor; -1 for a graph input. */
 export const makerOf = ({ producer }: Graph, tensor: number): number => producer[tensor] as number;
 
@@ -218,9 +222,7 @@ export function* decoding(wire: unknown): Work<Graph> {
     for (const tensor of reads[at] as number[]) consumers[tensor]?.push(at);
   });
   yield;
-  const before = reads.map((read) =>
-    [...new Set(read.map((tensor) => producer[tensor] as number))].filter((p) => p >= 0),
-  );
+  const before = reads.map((read) => [...new Set(numbersOf(producer, read))].filter((p) => p >= 0));
   const after = makes.map((made) => [...new Set(made.flatMap((tensor) => consumers[tensor] as number[]))]);
   yield;
   const isOutput = new Uint8Array(tensors.length);

@@ -2,7 +2,7 @@
 
 import type { Work } from "../ui/slices.ts";
 import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
-import { allOf, type Graph, type GraphValues, makerOf, type Ops } from "./graph.ts";
+import { allOf, type Graph, type GraphValues, numbersOf, type Ops } from "./graph.ts";
 import { type Fits, fitsUnlessClashing, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
@@ -28,7 +28,7 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   const opened = (group: number, isMade: boolean) =>
     [...at(group).open.keys()].filter((tensor) => rules.isMadeIn(at(group), tensor) === isMade);
   const readersOf = (tensors: Ops) => allOf(graph.consumers, tensors);
-  const makersOf = (tensors: Ops) => tensors.map((tensor) => makerOf(graph, tensor));
+  const makersOf = (tensors: Ops) => numbersOf(graph.producer, tensors);
   return {
     ...rules,
     at,

@@ -9,6 +9,7 @@ import {
   isFloating,
   listOf,
   makerOf,
+  numbersOf,
   type Ops,
   reached,
 } from "./graph.ts";
@@ -23,9 +24,7 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   sorted.sort((a, b) => (a[0] as number) - (b[0] as number));
   const place = numbered(graph, sorted);
   const entering = (group: Ops, along: Graph["after"]) =>
-    group
-      .flatMap((op) => listOf(along, op).map((other) => place[other] as number))
-      .filter((at) => at !== place[group[0] as number]);
+    group.flatMap((op) => numbersOf(place, listOf(along, op))).filter((at) => at !== place[group[0] as number]);
   const waiting = sorted.map((group) => entering(group, graph.before).length);
   const ready = sorted.map((_, at) => at).filter((at) => waiting[at] === 0);
   const ordered: Ops[] = [];
@@ -119,7 +118,7 @@ function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
 }
 
 /** The sum of a column over some rows. */
-export function total(column: Float64Array, rows: Ops): number {
+export function total(column: ArrayLike<number>, rows: Ops): number {
   let sum = 0;
   for (let at = 0; at < rows.length; at++) sum += column[rows[at] as number] as number;
   return sum;

@@ -13,16 +13,9 @@ import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
 import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
 import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
 import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
+import type { TabProps } from "./tab.ts";
 import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
 import { hasWorkload, WorkloadTab } from "./workload/workload.tsx";
-
-interface TabProps {
-  readonly store: Store;
-  readonly theme: Theme;
-  /** The height for the content, px. */
-  readonly height: number;
-  readonly narrow: boolean;
-}
 
 interface Tab {
   /** Whether the tab has content. */

@@ -56,11 +56,7 @@ function Boxes({ store, row, open, isAsked }: BoxesProps) {
     store.rows.setTypedWork(row, value === undefined ? rest : { ...rest, [amount]: value });
   }
   const amounts = AMOUNTS.filter((amount) => open[amount]);
-  const operation = operationOf(
-    kernels,
-    row,
-    (store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0])?.precision ?? "",
-  );
+  const operation = operationOf(kernels, row, store.rates.askedPrecision.value);
   const unitOf = (amount: Amount) => (amount === "flops" ? operation : "B");
   const totals = amounts.flatMap((amount) => {
     const value = typed[amount];

@@ -195,6 +195,9 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
  */
 export const isUnlinked = ({ unlinked }: Kernels, row: number) => unlinked?.[row] === 1;
 
+/** Whether a row has a measured time. */
+export const hasTime = ({ time }: Kernels, row: number) => (time[row] as number) > 0;
+
 /**
  * Returns the seconds that a row would save at its roof; NaN if unknown. If the self time of the row is shorter than
  * its time, the saving is shorter in the same ratio. The saving is unknown for rows without work, and for collectives

@@ -3,6 +3,7 @@
 import { memoize } from "../ui/memoize.ts";
 import { everyRow, type Kernels } from "../wire/columns.ts";
 import {
+  hasTime,
   MIN_UTILIZATION_ABOVE_ROOF,
   networkBytes,
   type Probe,
@@ -78,7 +79,7 @@ const measuredRows = memoize<Int32Array>();
 
 /** Returns the points if no roof is shown. Measured kernels keep their places. */
 function pointsWithoutRoof(kernels: Kernels, all: Int32Array): Points {
-  const rows = measuredRows(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
+  const rows = measuredRows(all, [kernels], () => all.filter((row) => hasTime(kernels, row)));
   const bytes = bytesAt(kernels, UNKNOWN_CHIP, "main");
   const places = measuredPlaces(kernels, rows, bytes) as Places;
   const side = Uint8Array.from(places.row, (row) => (isProgram(kernels, row) ? SIDES.program : SIDES.memory));
@@ -260,7 +261,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   const isIdle = idleRows(kernels);
   for (const row of rows) {
     const before = points.n;
-    if ((kernels.time[row] as number) > 0) {
+    if (hasTime(kernels, row)) {
       if (hasPlace(kernels, row, moved.get(judging)) && put(row, judging, MEASURED)) points.measured++;
     } else {
       // The point of the judging roof comes last, so that it is drawn on top where roofs coincide.

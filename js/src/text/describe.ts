@@ -1,7 +1,7 @@
 // Texts about a kernel: the sentence under the chart, the rows of the tooltip, and the label of the gap between the
 // kernel and the roof.
 
-import { type Bound, intensityAt, isUnlinked, judge, perByte } from "../roofline/bound.ts";
+import { type Bound, hasTime, intensityAt, isUnlinked, judge, perByte } from "../roofline/bound.ts";
 import { codeAt, colouringOf } from "../roofline/colouring.ts";
 import { type Operation, operationIn, operationOf } from "../roofline/operations.ts";
 import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
@@ -116,9 +116,7 @@ export function sentenceOfRidge(roof: Roof, view: "roofline" | "time", chip: str
  * kernel was not measured.
  */
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
-  (kernels.time[row] as number) > 0 || (perByte(kernels).time[row] as number) > 0
-    ? roofElsewhere(kernels, roof)?.chip.name
-    : undefined;
+  hasTime(kernels, row) || hasTime(perByte(kernels), row) ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
 /**
  * Returns the formula min(peak, slope) in numbers, such as "min(989.4 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s".
@@ -270,7 +268,7 @@ export function tooltipRows(
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
   const unit = operationOf(kernels, row, roof.precision);
-  const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
+  const measured = !Number.isNaN(bound.achieved) || hasTime(kernels, row);
   const seconds = (kernels.time[row] as number) || Number.NaN;
   const category = textAt(kernels.category, row);
   const rows: TooltipRow[] = [];

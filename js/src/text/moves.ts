@@ -1,6 +1,6 @@
 // Texts about a kernel's what-if: the note next to the kernel's point, the sentence, and the row of the tooltip.
 
-import { isByRatios, judge } from "../roofline/bound.ts";
+import { hasTime, isByRatios, judge } from "../roofline/bound.ts";
 import { judgeOf, type Moved, totalOf } from "../roofline/kernel_moves.ts";
 import { operationOf } from "../roofline/operations.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -121,7 +121,7 @@ export function possibleWhatIfs(
   if (isByRatios(kernels, row)) return { bytes: false, time: false };
   const bound = judge(kernels, judgeOf(kernels, focus))(row);
   const hasPlace = bound.aiOfSlowest > 0 && Number.isFinite(bound.aiOfSlowest);
-  return { bytes: hasPlace && bound.regime !== "unknown", time: (kernels.time[row] as number) > 0 };
+  return { bytes: hasPlace && bound.regime !== "unknown", time: hasTime(kernels, row) };
 }
 
 /** Returns the sentence of the dragged kernel. Until the kernel has moved, the sentence says how to move the kernel. */

@@ -1,6 +1,7 @@
 // Converts numbers to text and text to numbers. Mirrors roofwidget/units.py: the tests compare both files with the same
 // golden file.
 
+import { lookUp } from "../ui/keys.ts";
 import { numerals, strings, workWords } from "../words/words.ts";
 
 export type Unit = RateUnit | "FLOP" | "OP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
@@ -171,17 +172,29 @@ export function parseRate(text: string, unit: RateUnit, current: number): number
   const factor = /^[×x*]\s*(.+)$/.exec(typed);
   if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1])
     return possible(current * Number(factor[1]), unit, example);
-  const digits = NUMBER.exec(typed)?.[0];
-  if (digits === undefined) return strings.noNumber(text.trim(), example);
-  const suffix = typed.slice(digits.length).trim();
+  const found = numberIn(typed);
+  if (!found) return strings.noNumber(text.trim(), example);
+  const [digits, suffix] = found;
   if (suffix === "" && Number(digits) > 0 && Number(digits) < MIN_BARE_RATE)
     return strings.unitMissing(text.trim(), example);
-  const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
-  if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
+  const scale = scaleOf(suffix, unit);
+  return scale ? possible(scaled(digits, scale), unit, example) : strings.notAUnit(suffix, unit, example);
+}
+
+/** Returns the number at the beginning of a text, and the unit after it. */
+function numberIn(typed: string): readonly [digits: string, suffix: string] | undefined {
+  const digits = NUMBER.exec(typed)?.[0];
+  return digits === undefined ? undefined : [digits, typed.slice(digits.length).trim()];
+}
+
+/** A power of ten and another factor. */
+type Factors = readonly [exponent: number, multiple: number];
+
+function scaled(digits: string, [exponent, multiple]: Factors): number {
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
   // Add the exponents before the text becomes a number. So 3.35 TB/s becomes the floating-point number nearest to
   // 3.35e12. A product, such as 3.35 * 1e12, could be rounded twice.
-  return possible(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, unit, example);
+  return Number(`${mantissa}e${Number(own) + exponent}`) * multiple;
 }
 
 /**
@@ -190,17 +203,17 @@ export function parseRate(text: string, unit: RateUnit, current: number): number
  */
 export function parseAmount(text: string, unit: "FLOP" | "OP" | "B", most: number): number | string {
   const example = formatQuantity(unit === "B" ? 1e10 : 4e12, unit);
-  const typed = numerals.read(text.trim());
-  const digits = NUMBER.exec(typed)?.[0];
-  if (digits === undefined) return strings.noNumber(text.trim(), example);
-  const suffix = typed.slice(digits.length).trim();
+  const found = numberIn(numerals.read(text.trim()));
+  if (!found) return strings.noNumber(text.trim(), example);
+  const [digits, suffix] = found;
   const prefixed = suffix.replace(/^[gtp]/, (letter) => letter.toUpperCase());
-  const scale = Object.hasOwn(EXPONENTS, prefixed)
-    ? ([EXPONENTS[prefixed] as number, 1] as const)
-    : answerScale(prefixed.replace(/^([kKMGTPEZY]i?)b$/, "$1B"), unit, ANSWER_SPELLINGS[unit] as string);
+  const exponent = lookUp(EXPONENTS, prefixed);
+  const scale: Factors | undefined =
+    exponent === undefined
+      ? answerScale(prefixed.replace(/^([kKMGTPEZY]i?)b$/, "$1B"), unit, ANSWER_SPELLINGS[unit] as string)
+      : [exponent, 1];
   if (!scale) return strings.notAUnit(suffix, unit, example);
-  const [mantissa, own = "0"] = digits.toLowerCase().split("e");
-  const value = Number(`${mantissa}e${Number(own) + scale[0]}`) * scale[1];
+  const value = scaled(digits, scale);
   if (value < 0) return workWords.negative(example);
   return value <= most ? value : workWords.tooMuch(formatQuantity(most, unit), example);
 }
@@ -210,26 +223,26 @@ export function parseAmount(text: string, unit: "FLOP" | "OP" | "B", most: numbe
  * text is neither.
  */
 export function parseAnswer(text: string, unit: string): number | undefined {
-  const typed = numerals.read(text.trim());
-  const digits = NUMBER.exec(typed)?.[0];
-  if (digits === undefined) return undefined;
-  const suffix = typed.slice(digits.length).trim();
+  const [digits, suffix] = numberIn(numerals.read(text.trim())) ?? [];
+  if (digits === undefined || suffix === undefined) return undefined;
   const spelled = ANSWER_SPELLINGS[unit];
-  const [exponent, multiple] =
-    suffix === "" || suffix === unit ? [0, 1] : (spelled && answerScale(suffix, unit, spelled)) || [Number.NaN, 1];
-  const [mantissa, own = "0"] = digits.toLowerCase().split("e");
-  const value = Number(`${mantissa}e${Number(own) + exponent}`) * multiple;
+  const scale = suffix === "" || suffix === unit ? ([0, 1] as const) : spelled && answerScale(suffix, unit, spelled);
+  const value = scale ? scaled(digits, scale) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 }
 
-function answerScale(suffix: string, unit: string, spelled: string): [exponent: number, multiple: number] | undefined {
+function answerScale(suffix: string, unit: string, spelled: string): Factors | undefined {
   if (unit === "FLOP/s" || unit === "OP/s" || unit === "B/s") return scaleOf(suffix, unit);
   const found = new RegExp(`^([KMGTPE]i|[kKMGTPEZYmuµnp])?${spelled}$`).exec(suffix);
-  if (!found) return undefined;
-  const prefix = found[1] ?? "";
-  if (Object.hasOwn(BINARY, prefix)) return unit === "B" ? [0, BINARY[prefix] as number] : undefined;
-  if (Object.hasOwn(SMALL, prefix)) return unit === "s" ? [SMALL[prefix] as number, 1] : undefined;
-  return [EXPONENTS[prefix] as number, 1];
+  return found ? factorsOf(found[1] ?? "", unit) : undefined;
+}
+
+/** Returns what a prefix stands for. Only seconds have small prefixes, and only bytes have binary ones. */
+function factorsOf(prefix: string, unit: string): Factors | undefined {
+  const binary = lookUp(BINARY, prefix);
+  if (binary !== undefined) return unit.startsWith("B") ? [0, binary] : undefined;
+  const exponent = lookUp(EXPONENTS, prefix) ?? (unit === "s" ? lookUp(SMALL, prefix) : undefined);
+  return exponent === undefined ? undefined : [exponent, 1];
 }
 
 /** Formats a number of a question in its unit. */
@@ -247,15 +260,13 @@ function possible(value: number, unit: RateUnit, example: string): number | stri
   return strings.noHardware(formatQuantity(MIN_RATE, unit), formatQuantity(MAX_RATE, unit), example);
 }
 
-function scaleOf(typed: string, unit: RateUnit): [exponent: number, multiple: number] | undefined {
+function scaleOf(typed: string, unit: RateUnit): Factors | undefined {
   // Small letters are prefixes too, except m and e: m means milli, and e begins an exponent.
   const suffix = typed.replace(/^[gtpzy]/, (letter) => letter.toUpperCase());
-  if (Object.hasOwn(EXPONENTS, suffix)) return [EXPONENTS[suffix] as number, 1];
+  const exponent = lookUp(EXPONENTS, suffix);
+  if (exponent !== undefined) return [exponent, 1];
   const spelled = new RegExp(`^([KMGTPE]i|[kKMGTPEZY])?${SPELLINGS[unit]}$`).exec(suffix);
-  if (!spelled) return undefined;
-  const prefix = spelled[1] ?? "";
-  if (Object.hasOwn(BINARY, prefix)) return unit === "B/s" ? [0, BINARY[prefix] as number] : undefined;
-  return [EXPONENTS[prefix] as number, 1];
+  return spelled ? factorsOf(spelled[1] ?? "", unit) : undefined;
 }
 
 function special(value: number): string | undefined {

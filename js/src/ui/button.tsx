@@ -9,6 +9,12 @@ export const Button = ({ look = "button", ...rest }: ButtonProps) => (
   <button type="button" class={`rw-${look}`} {...OWN_KEYS} {...rest} />
 );
 
+/** The properties of a control that a lesson may lock: the reason is then its title. */
+export const lockedBy = (lock: string | undefined, title?: string) => ({
+  title: lock ?? title,
+  "aria-disabled": lock !== undefined,
+});
+
 /** A sign after the word of a button, such as that of a menu. Screen readers skip it. */
 export const Sign = ({ children }: { readonly children: ComponentChildren }) => (
   <span aria-hidden="true">{children}</span>

@@ -7,7 +7,7 @@ import { formatSignificant } from "../../text/numbers.ts";
 import { figureWords } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
 import { type Box, clamp, type Extent, holds, type Scale, scaleLog } from "../scales.ts";
-import { type Counting, ticksOf } from "../ticks.ts";
+import { type Counting, endsOf, ticksOf } from "../ticks.ts";
 import type { Content, Dot } from "./dots.ts";
 import { type FigureStyle, MANY_DOTS, MORE_FOR_PATTERNS, STRIP_EM, textWidth } from "./styles.ts";
 
@@ -157,8 +157,7 @@ function ticksFor(scale: Scale, room: number, { tickBase }: Units, counting: Cou
   const major = ticksOf(scale, room, tickBase, counting);
   const ticks = major.map(({ value, shown }) => ({ at: scale(value), text: plainNumber(shown), isMajor: true }));
   if (tickBase === 2) return ticks;
-  const ends = scale.domain.map(counting.fromBase);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const [low, high] = endsOf(scale, counting);
   const taken = new Set(ticks.map(({ at }) => Math.round(at * 100)));
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
     for (let by = 1; by <= 9; by++) {

@@ -1,6 +1,6 @@
 // The points of the time view: compute time against memory time of one launch, for one roof.
 
-import { judge } from "../../roofline/bound.ts";
+import { hasTime, judge } from "../../roofline/bound.ts";
 import { emptyPoints, MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
 import { radii } from "../../roofline/positions.ts";
 import type { Roof } from "../../roofline/roofline.ts";
@@ -26,7 +26,7 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int
       if (!isTotal(kernels, row)) points.notDrawn++;
       continue;
     }
-    const measured = (kernels.time[row] as number) > 0;
+    const measured = hasTime(kernels, row);
     const at = points.n++;
     points.row[at] = row;
     points.roof[at] = measured ? MEASURED : 0;
@@ -59,7 +59,7 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
   let [xLow, yLow] = [before(overhead, overhead), before(overhead, overhead)];
   for (let at = 0; at < points.n; at++) {
     const [x, y] = spotAt(points, at);
-    const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
+    const took = tookAt(kernels, points, at);
     xLow = Math.min(xLow, before(x, x * slower));
     yLow = Math.min(yLow, before(y, y * narrower));
     high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
@@ -70,6 +70,10 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
   return [from(xLow), from(yLow)];
 }
 
+/** Returns the measured time of a point; 0 if it is unknown or the point is above its roof. */
+const tookAt = (kernels: Kernels, { aboveRoof, row }: Points, at: number) =>
+  aboveRoof[at] ? 0 : measuredTime(kernels, row[at] as number) || 0;
+
 /**
  * Returns the ends of linear axes, just beyond the longest times. More room at the ends would leave less room for short
  * times.
@@ -79,7 +83,7 @@ export function longestTimes(kernels: Kernels, points: Points, roof: Roof | unde
   let [x, y] = [0, 0];
   for (let at = 0; at < points.n; at++) {
     const [compute, memory] = spotAt(points, at);
-    const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
+    const took = tookAt(kernels, points, at);
     const isUp = memory >= compute;
     x = Math.max(x, compute, compute * slower, isUp ? 0 : took);
     y = Math.max(y, memory, memory * narrower, isUp ? took : 0);

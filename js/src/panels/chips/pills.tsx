@@ -6,7 +6,7 @@ import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { reasonOf, shortReasonOf } from "../../text/reasons.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, lockedBy } from "../../ui/button.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 import { byGeneration, groupBy, pillsOf } from "./picking.ts";
@@ -57,8 +57,7 @@ export function Pills({ store, theme, pills, own }: PillsProps) {
               data-chip={chip.id}
               aria-pressed={isOn}
               aria-label={strings.show(chip.name)}
-              aria-disabled={lock !== undefined}
-              title={lock ?? strings.show(chip.name)}
+              {...lockedBy(lock, strings.show(chip.name))}
               onClick={() => store.rates.toggle(chip.id)}
             >
               <svg width={12} height={12} aria-hidden="true">

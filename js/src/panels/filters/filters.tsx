@@ -8,7 +8,7 @@ import type { Store } from "../../state/store.ts";
 import type { Scope } from "../../state/traits.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import { Button, Sign } from "../../ui/button.tsx";
+import { Button, lockedBy, Sign } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
 import { OWN_KEYS } from "../../ui/keys.ts";
 import { LiveText } from "../../ui/live_text.tsx";
@@ -89,9 +89,8 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
           <Button
             key={text}
             look="token"
-            title={lock ?? words.remove(text)}
+            {...lockedBy(lock, words.remove(text))}
             aria-label={words.remove(text)}
-            aria-disabled={lock !== undefined}
             onClick={({ currentTarget }) => {
               focusNeighbour(currentTarget, ".rw-token", ".rw-search");
               remove();
@@ -161,8 +160,7 @@ function Clear({ store }: { store: Store }) {
   const lock = store.lesson.lockNote("filters");
   return (
     <Button
-      title={lock}
-      aria-disabled={lock !== undefined}
+      {...lockedBy(lock)}
       onClick={({ currentTarget }) => {
         if (lock) return;
         focusNeighbour(currentTarget);

@@ -14,6 +14,7 @@ import { MAX_OPS_AT_ONCE, type Workload } from "../../state/workload.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { everyRow } from "../../wire/columns.ts";
 import type { Chip } from "../../wire/types.ts";
+import { chipOf } from "../hardware/chip_tab.tsx";
 import { type Flow, flowing, type Room } from "./flow.ts";
 import { lackingPeak } from "./merging.ts";
 
@@ -45,7 +46,7 @@ export function useFusion(store: Store, workload: Workload): FusionInput {
     () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
     [graph, values, roof, own, lacked],
   );
-  const chip = store.rates.chips.value.find(({ id }) => id === store.rates.focusChip.value);
+  const chip = chipOf(store);
   const share = chip?.share?.bytes;
   const fits = useMemo(() => fitsWithin(graph, values, share), [graph, values, share]);
   return { workload, cost, fits, chip, lacked };

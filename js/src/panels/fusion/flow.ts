@@ -2,8 +2,9 @@
 // kernel whose ops are folded into one box.
 
 import { clamp } from "../../chart/scales.ts";
-import { allOf, type Graph, listOf, type Ops } from "../../fusion/graph.ts";
+import { allOf, type Graph, listOf, numbersOf, type Ops } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
+import { total } from "../../fusion/partition.ts";
 import type { Work } from "../../ui/slices.ts";
 
 export interface Point {
@@ -74,10 +75,10 @@ const ITEMS_PER_PAUSE = 64;
  */
 export function layersOf(graph: Pick<Graph, "before" | "after">): number[] {
   const layer: number[] = [];
-  for (const before of graph.before) layer.push(Math.max(-1, ...before.map((op) => layer[op] as number)) + 1);
+  for (const before of graph.before) layer.push(Math.max(-1, ...numbersOf(layer, before)) + 1);
   graph.before.forEach((before, op) => {
-    const after = graph.after[op] as readonly number[];
-    if (before.length === 0 && after.length > 0) layer[op] = Math.min(...after.map((to) => layer[to] as number)) - 1;
+    const after = listOf(graph.after, op);
+    if (before.length === 0 && after.length > 0) layer[op] = Math.min(...numbersOf(layer, after)) - 1;
   });
   return layer;
 }
@@ -94,15 +95,7 @@ export const boxesOf = ({ groups }: Partition, isFolded: (group: Ops) => boolean
 
 function linksOf({ before, after, makes, reads }: Graph, boxes: readonly Ops[], boxOf: Int32Array): Links {
   const around = (lists: Graph["before"]) =>
-    boxes.map((ops, box) => [
-      ...new Set(
-        ops.flatMap((op) =>
-          listOf(lists, op)
-            .map((other) => boxOf[other] as number)
-            .filter((at) => at !== box),
-        ),
-      ),
-    ]);
+    boxes.map((ops, box) => [...new Set(numbersOf(boxOf, allOf(lists, ops)).filter((at) => at !== box))]);
   const tensors = (lists: Graph["makes"]) => boxes.map((ops) => [...new Set(allOf(lists, ops))]);
   return { before: around(before), after: around(after), makes: tensors(makes), reads: tensors(reads) };
 }
@@ -217,7 +210,7 @@ export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph
     const apart = [half(row[0])];
     for (let at = 1; at < row.length; at++) apart.push(half(row[at]) + half(row[at - 1]) + BOX_GAP);
     apart.push(half(row.at(-1)));
-    const wanted = row.map((node) => wish[node] as number);
+    const wanted = numbersOf(wish, row);
     spread(wanted, apart, room.width / 2 - MARGIN).forEach((place, at) => {
       x[row[at] as number] = place;
     });
@@ -264,10 +257,7 @@ export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph
 }
 
 function mean(nodes: readonly number[], x: readonly number[]): number | undefined {
-  if (nodes.length === 0) return undefined;
-  let sum = 0;
-  for (const node of nodes) sum += x[node] as number;
-  return sum / nodes.length;
+  return nodes.length === 0 ? undefined : total(x, nodes) / nodes.length;
 }
 
 /**

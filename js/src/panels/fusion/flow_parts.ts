@@ -2,7 +2,7 @@
 
 import { startOf } from "../../chart/labels/box_index.ts";
 import { clamp } from "../../chart/scales.ts";
-import { allOf, type Graph, type Ops, opNames } from "../../fusion/graph.ts";
+import { allOf, type Graph, numbersOf, type Ops, opNames } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -159,7 +159,7 @@ export interface Outline {
 /** Returns the outline of a group of several boxes; undefined for a group in one box. */
 export function outlineOf(flow: Flow, graph: Graph, group: Ops): Outline | undefined {
   const { boxes, boxOf, boxHeight, edges } = flow;
-  const own = [...new Set(group.map((op) => boxOf[op] as number))];
+  const own = [...new Set(numbersOf(boxOf, group))];
   if (own.length < 2) return undefined;
   const inside = new Set(own);
   const sides = own.map((at) => sidesOf(flow, at));

@@ -6,7 +6,7 @@ import { isRoof, type Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, lockedBy } from "../../ui/button.tsx";
 import { focusNeighbour } from "../../ui/focus.ts";
 import { Tick } from "../../ui/tick.tsx";
 import type { Chip } from "../../wire/types.ts";
@@ -15,7 +15,8 @@ import { Card } from "../chips/card.tsx";
 import { Exposed } from "./exposed.tsx";
 import { Peaks } from "./peaks.tsx";
 
-const chipOf = ({ rates: { chips, focusChip } }: Store): Chip | undefined =>
+/** Returns the focus chip. */
+export const chipOf = ({ rates: { chips, focusChip } }: Store): Chip | undefined =>
   chips.value.find(({ id }) => id === focusChip.value);
 
 export const hasChip = (store: Store): boolean => chipOf(store) !== undefined;
@@ -100,8 +101,7 @@ export function MovedKernels({ store }: { store: Store }) {
       {moveWords.moved(count)}
       <Button
         aria-label={moveWords.resetAll(count)}
-        title={lock}
-        aria-disabled={lock !== undefined}
+        {...lockedBy(lock)}
         onClick={({ currentTarget }) => {
           if (lock) return;
           focusNeighbour(currentTarget);

@@ -15,6 +15,7 @@ import { OWN_KEYS } from "../../ui/keys.ts";
 import { PopoverButton } from "../../ui/popover.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
+import type { TabProps } from "../tab.ts";
 import type { Column, NumberColumn } from "../table/columns.ts";
 import { cardLayout, Grid, gridLayout } from "../table/grid.tsx";
 import { badgeColumn, Head, nameColumn, spokenName } from "../table/kernels_tab.tsx";
@@ -41,15 +42,7 @@ export const changesNote = ({ rows: { runs } }: Store) => String(runs.value?.cha
 
 const isChanged = ({ verdict }: RunChange) => verdict !== "same";
 
-interface ChangesTabProps {
-  readonly store: Store;
-  readonly theme: Theme;
-  /** The height of the tab, px. */
-  readonly height: number;
-  readonly narrow: boolean;
-}
-
-export function ChangesTab({ store, theme, height, narrow }: ChangesTabProps) {
+export function ChangesTab({ store, theme, height, narrow }: TabProps) {
   const passed = useComputed(() => {
     const {
       rows: { runs, earlierRows, passing: rows },

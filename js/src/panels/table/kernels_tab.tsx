@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import { CategoryDot } from "../../chart/layers/points.tsx";
-import { isPatternedIn } from "../../chart/scene.ts";
+import { isPatternedIn, judgingRoof } from "../../chart/scene.ts";
 import { categoryColour, type Theme } from "../../chart/theme.ts";
 import { headroomOf, probeOf } from "../../roofline/bound.ts";
 import { codeAt, colouringOf } from "../../roofline/colouring.ts";
@@ -14,26 +14,19 @@ import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/kernel_names.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button, Sign } from "../../ui/button.tsx";
+import { Button, lockedBy, Sign } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
 import { numerals, tabWords, tableWords as words } from "../../words/words.ts";
 import { FilterRow, hasFilters } from "../filters/filters.tsx";
+import type { TabProps } from "../tab.ts";
 import { type Column, cellText, columnFor, spokenCell } from "./columns.ts";
 import { Footer } from "./footer.tsx";
 import { cardLayout, Grid, gridLayout } from "./grid.tsx";
 import { ranksOf } from "./natural.ts";
 import { type Sorting, sortingOf } from "./sorting.ts";
 import { copyRows, useColumns, useOrder } from "./table.tsx";
-
-interface KernelsTabProps {
-  readonly store: Store;
-  readonly theme: Theme;
-  /** The height of the tab, px. */
-  readonly height: number;
-  readonly narrow: boolean;
-}
 
 export const hasKernels = ({ rows: { kernels } }: Store) => kernels.value.n > 0;
 
@@ -55,9 +48,9 @@ export const AllColumns = ({ store }: { readonly store: Store }) => (
   </Button>
 );
 
-export function KernelsTab({ store, theme, height, narrow }: KernelsTabProps) {
+export function KernelsTab({ store, theme, height, narrow }: TabProps) {
   const kernels = store.rows.kernels.value;
-  const shown = store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0];
+  const shown = judgingRoof(store);
   // The kernels are judged where they ran, as the headline judges them.
   const roof = useMemo(() => shown && (roofElsewhere(kernels, shown) ?? shown), [kernels, shown]);
   const root = useRef<HTMLDivElement>(null);
@@ -342,8 +335,7 @@ function Selection({ store, roof }: { readonly store: Store; readonly roof: Roof
         {saved > 0 && <p>{words.saves(formatQuantity(saved, "s"))}</p>}
       </div>
       <Button
-        title={lock}
-        aria-disabled={lock !== undefined}
+        {...lockedBy(lock)}
         onClick={({ currentTarget }) =>
           keepFocusNear(currentTarget, () => {
             store.rows.setOnly(rows);

@@ -1,6 +1,7 @@
 // The table with all columns, below the chart: the rows that pass the filters, sorted, with all known data.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { judgingRoof } from "../../chart/scene.ts";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { Button, Sign } from "../../ui/button.tsx";
@@ -33,7 +34,7 @@ export function useColumns({ rows: { kernels } }: Store, roof: Parameters<typeof
 
 export function FullTable({ store }: { readonly store: Store }) {
   const kernels = store.rows.kernels.value;
-  const roof = store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0];
+  const roof = judgingRoof(store);
   const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
   const columns = useColumns(store, roof);
   const keys = store.view.columns.value;

@@ -1,5 +1,6 @@
 // The table as a file: the rows that pass the filters, in their order, with all that Python needs to read it again.
 
+import { judgingRoof } from "../../chart/scene.ts";
 import type { Store } from "../../state/store.ts";
 import { columnsOf, exportedColumns, picked, usualColumns } from "./columns.ts";
 import { BYTE_ORDER_MARK, toCsv } from "./csv.ts";
@@ -8,7 +9,7 @@ import { sortingOf, valuesOf } from "./sorting.ts";
 
 export function tableFile(store: Store): string {
   const kernels = store.rows.kernels.value;
-  const roof = store.rates.focusRoof.value ?? store.rates.shownRoofs.value[0];
+  const roof = judgingRoof(store);
   const columns = columnsOf(kernels, roof);
   const keys = store.view.columns.value;
   const shown = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);

@@ -22,7 +22,7 @@ import { busyTime } from "../../roofline/positions.ts";
 import type { Store } from "../../state/store.ts";
 import { categoryName } from "../../text/describe.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { Button, Sign } from "../../ui/button.tsx";
+import { Button, lockedBy, Sign } from "../../ui/button.tsx";
 import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Kernels } from "../../wire/columns.ts";
@@ -207,8 +207,7 @@ function Entry({ store, theme, colouring, code, name, share, values, isCategory 
       look="entry"
       data-category={values[0]}
       aria-pressed={isShown}
-      aria-disabled={lock !== undefined}
-      title={lock ?? words.toggle}
+      {...lockedBy(lock, words.toggle)}
       onClick={({ shiftKey, ctrlKey, metaKey }) =>
         store.view.setCategories(chosenAfter(chosen, values, shiftKey || ctrlKey || metaKey))
       }

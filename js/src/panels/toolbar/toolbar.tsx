@@ -10,7 +10,7 @@ import type { Scene } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { ToolMenu, Tools } from "../../chart/tools.ts";
 import type { Store } from "../../state/store.ts";
-import { Button, Sign } from "../../ui/button.tsx";
+import { Button, lockedBy, Sign } from "../../ui/button.tsx";
 import { isModified, used } from "../../ui/keys.ts";
 import { Menu, type MenuGroup, Opener } from "../../ui/menu.tsx";
 import { Popover } from "../../ui/popover.tsx";
@@ -260,8 +260,7 @@ function useOpening(own: Own, { open }: Tools, contents: Contents) {
           isOpen={isOpen}
           opens={opens ?? "menu"}
           aria-label={sign || title === undefined ? label : undefined}
-          title={lock ?? title ?? label}
-          aria-disabled={lock !== undefined}
+          {...lockedBy(lock, title ?? label)}
           onClick={() => {
             if (lock === undefined) open.value = isOpen ? undefined : name;
           }}

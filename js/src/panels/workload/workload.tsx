@@ -11,6 +11,7 @@ import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { strings, workloadWords as words } from "../../words/words.ts";
+import { chipOf } from "../hardware/chip_tab.tsx";
 import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
 import { Operations } from "./operations.tsx";
 
@@ -23,7 +24,7 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
   const phases = store.workload.phases.value;
   const lock = store.lesson.lockNote("phase");
   const sizes = lookup(graph, env);
-  const chip = store.rates.chips.value.find(({ id }) => id === store.rates.focusChip.value);
+  const chip = chipOf(store);
   const marked = (text: string, dtype: string) =>
     chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
   return (
