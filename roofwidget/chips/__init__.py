@@ -14,7 +14,7 @@ from roofwidget.chips.catalogue import (
     chips_json,
     chips_named,
 )
-from roofwidget.chips.chip import Chip, Share, share_on_chip
+from roofwidget.chips.chip import Chip, Share, share_on_chip, shared_on_chip
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
     Ceiling,
@@ -56,4 +56,5 @@ __all__ = [
     "is_off_chip",
     "load_chips",
     "share_on_chip",
+    "shared_on_chip",
 ]

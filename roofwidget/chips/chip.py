@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import partial
+from math import inf
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -687,3 +688,26 @@ def share_on_chip(chip: Chip) -> Share | None:
     level = next((folded[word] for word in _NEAREST_MEMORIES if word in folded), next(reversed(known)))
     units = int(chip.units.split()[0]) if chip.units else 1
     return Share(level, known[level] / units, units)
+
+
+def shared_on_chip(chip: Chip) -> float:
+    """Return the bytes of the largest memory on the chip that all of its units share.
+
+    If there is none, or its capacity is unknown, this is what all units have together.
+
+    Examples
+    --------
+    >>> on_chip = {"L2": Memory("L2", None, 50e6), "SMEM": Memory("SMEM", None, 30e6)}
+    >>> chip = Chip("My chip", {"bf16": 1e15}, {"HBM": 3e12, **on_chip}, units="2 SM")
+    >>> shared_on_chip(chip)
+    50000000.0
+    """
+    share = share_on_chip(chip)
+    if share is None:
+        return inf
+    sizes = [
+        float(memory.capacity)
+        for name, memory in chip.memories.items()
+        if memory.capacity is not None and name not in (chip.main_memory, share.level)
+    ]
+    return max([share.capacity * share.units, *sizes]) if share.units == 1 else max(sizes, default=share.capacity * share.units)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
 from roofwidget.support.budget import Budget
-from roofwidget.workloads.capacity import Capacity
+from roofwidget.workloads.forms import Forms
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.quotient import QuotientGraph
@@ -26,68 +26,107 @@ def singles(structure: Structure) -> list[Mask]:
 
 def by_gain(
     rules: Rules,
-    capacity: Capacity,
-    gain: Callable[[Mask, Mask], float],
+    gain: Callable[[Sequence[Mask], Mask], float],
     budget: Budget | None = None,
     advance: Callable[[int], object] = lambda _merges: None,
 ) -> list[Mask]:
-    """Merge the two groups with the largest gain, until no merge has a gain of at least zero or the budget ends.
+    """Merge the groups with the largest gain, until no merge has a gain of at least zero or the budget ends.
 
-    If several gains are equal, the groups whose first ops are earliest in the graph are merged. Groups that share no
-    tensor are never merged. The function `advance` takes the number of merges since its last call.
+    Most merges are of two groups that share a tensor. A pair may have no form where three groups have one. So a group
+    with a reduction is also offered between a matrix product before it and one after it, and with all matrix products
+    that read its result. If several gains are equal, the groups whose first ops are earliest in the graph are merged.
+
+    Parameters
+    ----------
+    rules
+        What may be one kernel, whatever the chip.
+    gain
+        A function of the groups to merge and of their union; negative if the union is no kernel.
+    budget
+        The time for the search; None: no limit.
+    advance
+        A function that takes the number of merges since its last call.
     """
     budget = budget or Budget(None)
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     bodies = {number: rules.body(number) for number in quotient.groups}
-    heap: list[tuple[float, int, int, int, int]] = []
+    heap: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = []
 
-    def offer(a: int, b: int) -> None:
-        one, other = sorted((quotient.groups[a], quotient.groups[b]), key=_first)
-        if (
-            rules.allows_merge(bodies[a], bodies[b])
-            and capacity.fits_grown(one | other, max(one, other, key=int.bit_count))
-            and (worth := gain(one, other)) >= 0
-        ):
-            heapq.heappush(heap, (-worth, _first(one), _first(other), a, b))
+    def offer(*parts: int) -> None:
+        ordered = sorted(parts, key=lambda number: _first(quotient.groups[number]))
+        body = bodies[ordered[0]]
+        for number in ordered[1:]:
+            if not rules.allows_merge(body, bodies[number]):
+                return
+            body = body.merged(bodies[number])
+        groups = [quotient.groups[number] for number in ordered]
+        if (worth := gain(groups, body.ops)) >= 0:
+            heapq.heappush(heap, (-worth, tuple(map(_first, groups)), tuple(ordered)))
 
-    for a, b in ((one, other) for one in quotient.groups for other in quotient.near(one) if one < other):
+    def offer_around(number: int) -> None:
+        for parts in _around(rules, quotient, number):
+            offer(*parts)
+
+    for number in list(quotient.groups):
         if budget.is_over():
             break
-        offer(a, b)
+        for other in quotient.near(number):
+            if number < other:
+                offer(number, other)
+        offer_around(number)
     while heap and not budget.is_over():
-        *_, a, b = heapq.heappop(heap)
-        # A detour between a and b is a path from one to the other through other groups. It disappears only if a group
-        # on the path is merged with a or b. That merge creates a new offer, so the offer to merge a and b can be
-        # dropped.
-        if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
-            merged = quotient.merge((a, b))
-            bodies[merged] = bodies.pop(a).merged(bodies.pop(b))
+        *_, parts = heapq.heappop(heap)
+        # A detour is a path between the parts through other groups. It disappears only if a group on the path is merged
+        # with one of them. That merge creates a new offer, so this one can be dropped.
+        if all(part in quotient.groups for part in parts) and not quotient.detour(parts):
+            merged = quotient.merge(parts)
+            body = bodies.pop(parts[0])
+            for part in parts[1:]:
+                body = body.merged(bodies.pop(part))
+            bodies[merged] = body
             advance(1)
             for other in quotient.near(merged):
                 offer(merged, other)
+                offer_around(other)
+            offer_around(merged)
     return list(quotient.groups.values())
 
 
-def fully(rules: Rules, capacity: Capacity) -> list[Mask]:
+def _around(rules: Rules, quotient: QuotientGraph, number: int) -> Iterator[tuple[int, ...]]:
+    """Yield merges of a group with a reduction and no product: with the products around it, and with those after it."""
+    group = quotient.groups[number]
+    if not group & rules.structure.reducing or group & rules.matmuls:
+        return
+    after = [other for other in quotient.after(number) if quotient.groups[other] & rules.matmuls]
+    before = [other for other in quotient.before(number) if quotient.groups[other] & rules.matmuls]
+    yield from ((one, number, other) for one in before for other in after if one != other)
+    if len(after) > 1:
+        yield number, *after
+
+
+def fully(rules: Rules, forms: Forms) -> list[Mask]:
     """Merge groups as long as a merge is legal. The next merge is always the merge that saves most bytes."""
 
     @cache
     def moved(group: Mask) -> int:
-        return rules.structure.bytes(group, capacity.counts)
+        return rules.structure.bytes(group, forms.counts)
 
-    return by_gain(rules, capacity, lambda a, b: moved(a) + moved(b) - moved(a | b))
+    def saved(parts: Sequence[Mask], union: Mask) -> float:
+        return -1 if forms.refusal(union) else sum(map(moved, parts)) - moved(union)
+
+    return by_gain(rules, saved)
 
 
-def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
+def pairs(rules: Rules, forms: Forms) -> list[Mask]:
     """Merge ops in pairs, the pair that saves most bytes first. In a tie the earliest pair in the graph is first."""
-    structure, counts = rules.structure, capacity.counts
+    structure, counts = rules.structure, forms.counts
     quotient = QuotientGraph(structure, singles(structure))
     alone = [structure.bytes(1 << op, counts) for op in range(len(structure.ops))]
     found = []
     for a in range(len(alone)):
         for b in members(structure.near[a] >> (a + 1) << (a + 1)):
             both = 1 << a | 1 << b
-            if rules.allows(both) and capacity.fits(both):
+            if rules.allows(both) and not forms.refusal(both):
                 found.append((structure.bytes(both, counts) - alone[a] - alone[b], a, b))
     for _, a, b in sorted(found):
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
@@ -95,7 +134,7 @@ def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
     return list(quotient.groups.values())
 
 
-def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) -> list[Mask]:
+def xla_like(rules: Rules, forms: Forms) -> list[Mask]:
     """Fuse each producer into all of its consumers. The producer whose fusion saves most time is first.
 
     XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) orders producers by the time that is
@@ -111,8 +150,8 @@ def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) ->
         consumers = quotient.after(producer)
         latest[producer] = parts = (producer, *consumers)
         union = quotient.union(parts)
-        if consumers and rules.allows(union) and capacity.fits(union):
-            saved = sum(time(quotient.groups[part]) for part in parts) - time(union)
+        if consumers and rules.allows(union) and not forms.refusal(union):
+            saved = sum(forms.time(quotient.groups[part]) for part in parts) - forms.time(union)
             if saved > 0:
                 heapq.heappush(heap, (-saved, _first(quotient.groups[producer]), producer, parts))
 
@@ -128,7 +167,7 @@ def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) ->
     return list(quotient.groups.values())
 
 
-def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
+def inductor_like(rules: Rules, forms: Forms) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
     There are at most ten rounds. Each round sorts all pairs of kernels that share a tensor. Pairs in which only one
@@ -140,19 +179,19 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):
         before = len(quotient.groups)
-        for *_, a, b in sorted(_scored(rules, capacity, quotient)):
+        for *_, a, b in sorted(_scored(rules, forms, quotient)):
             one, other = quotient.owner(a), quotient.owner(b)
             union = quotient.union((one, other))
             if one == other or union.bit_count() > _MAX_INDUCTOR_OPS:
                 continue
-            if rules.allows(union) and capacity.fits(union) and not quotient.detour((one, other)):
+            if rules.allows(union) and not forms.refusal(union) and not quotient.detour((one, other)):
                 quotient.merge((one, other))
         if len(quotient.groups) == before:
             break
     return list(quotient.groups.values())
 
 
-def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
+def _scored(rules: Rules, forms: Forms, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
     """Yield a score for each pair of groups that may be fused, with the first op of each group.
 
     The best pair has the smallest score.
@@ -165,10 +204,10 @@ def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterab
             if pair[0] != group or (group | pair[1]) & alone:
                 continue
             a, b = pair
-            mixed = bool(a & rules.reductions) != bool(b & rules.reductions)
+            mixed = bool(a & structure.reducing) != bool(b & structure.reducing)
             shared = _touched(structure, a) & _touched(structure, b)
             distance = max(abs(_first(a) - b.bit_length() + 1), abs(_first(b) - a.bit_length() + 1))
-            yield mixed, -sum(capacity.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
+            yield mixed, -sum(forms.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
 
 
 def _touched(structure: Structure, group: Mask) -> set[int]:

@@ -1,10 +1,9 @@
-"""Which ops may become one kernel, and why other ops may not.
+"""Which ops may become one kernel whatever the chip, and why other ops may not.
 
-Two groups of a partition may be merged if all of this is true: the groups share a tensor, neither contains an opaque
-op, the kinds of their ops fuse, and no other op must run between them. Also, the kernels of the whole partition must
-still have an order in which they can run. Kinds follow the classes of TVM (Chen et al., OSDI 2018, section 3):
-elementwise, broadcast and injective ops fuse freely, a matrix product takes elementwise ops after it, a reduction takes
-ops over the same rows.
+Two groups of a partition may be merged if all of this is true: the groups share a tensor, neither contains an opaque op,
+no other op must run between them, and the kernels of the whole partition still have an order in which they can run. A
+kernel has matrix products of at most two levels, and products that have nothing in common do not share one. Whether a
+group has tiles that fit on a chip is the question of `forms.py`.
 
 `js/src/fusion/legality.ts` mirrors this file. The tests compare both files with `tests/golden/fusion.json`.
 """
@@ -12,15 +11,13 @@ ops over the same rows.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from roofwidget.workloads.masks import Mask, flood, members
+from roofwidget.workloads.masks import Mask, flood, members, union
 from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Structure
-
-_INJECTIVE_REMARK: Final = ": it moves elements from one tile to another"
 
 CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes", "capacity")
 """The reasons for refusing a merge, in the order in which they are checked."""
@@ -34,7 +31,8 @@ class Refusal:
     ----------
     code
         ``"same"``, ``"not-connected"``, ``"barrier"``, ``"kinds"``, ``"not-convex"``, ``"cycle"``, ``"axes"`` or
-        ``"capacity"``. They are checked in this order.
+        ``"capacity"``. They are checked in this order, except that tiles are checked last: some of their refusals are
+        ``"kinds"``.
     sentence
         The reason, as a sentence for users.
     path
@@ -111,14 +109,9 @@ class Rules:
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
-        kinds = structure.of_kind
-        self.opaque, self.matmuls = kinds["opaque"], kinds["matmul"]
-        self.reductions, self.injective = kinds["reduction"], kinds["injective"]
-        rows: dict[object, Mask] = {}
-        for op in members(self.reductions):
-            shape = self._rows(op)
-            rows[shape] = rows.get(shape, 0) | 1 << op
-        self.clashes = [self._clashes(op, rows) for op in range(len(structure.ops))]
+        self.opaque, self.matmuls = structure.of_kind["opaque"], structure.of_kind["matmul"]
+        beyond = {dot: self._reach(dot) for dot in members(self.matmuls)}
+        self.clashes = [self._clashes(op, beyond) for op in range(len(structure.ops))]
 
     def merge_refusal(self, quotient: QuotientGraph, a: int, b: int) -> Refusal | None:
         """Return why two groups may not be merged, or None if they may."""
@@ -157,7 +150,7 @@ class Rules:
         """Return whether a group breaks no rule. This method is faster than `refusal(group) is None`."""
         if not group & (group - 1):
             return True
-        return not self.has_clash(group) and self.is_anchored(group) and self.is_convex(group)
+        return not self.has_clash(group) and self.is_convex(group)
 
     def body(self, op: int) -> Body:
         """Return an op as a group of its own."""
@@ -167,89 +160,58 @@ class Rules:
         """Return whether the union of two groups breaks no rule. This method is faster than `allows` for the union."""
         if one.clashes & other.ops:
             return False
-        if (one.after | other.after) & (one.before | other.before) & ~(one.ops | other.ops):
-            return False
-        # If both groups have a matrix product, each op is joined to a product of its own group.
-        both = bool(one.ops & self.matmuls) == bool(other.ops & self.matmuls)
-        return both or self.is_anchored(one.ops | other.ops)
+        return not (one.after | other.after) & (one.before | other.before) & ~(one.ops | other.ops)
 
     def has_clash(self, group: Mask) -> bool:
         """Return whether a group contains two ops that clash."""
         return any(self.clashes[op] & group for op in members(group))
 
-    def is_anchored(self, group: Mask) -> bool:
-        """Return whether each op of a group is joined to a matrix product of the group.
-
-        If the group has no matrix product, return True.
-        """
-        return not group & self.matmuls or not self._loose(group)
-
     def is_convex(self, group: Mask) -> bool:
         """Return whether no op outside the group must run between ops of the group."""
         return not self._between(group)
 
-    # -- kinds -----------------------------------------------------------------------------------------------------
+    # -- products --------------------------------------------------------------------------------------------------
 
-    def _rows(self, op: int) -> object:
-        """Return the shape of a reduction's first input. Reductions over the same rows have the same shape."""
-        inputs = self.structure.ops[op].inputs
-        return inputs[0].shape if inputs else ()
+    def _reach(self, dot: int) -> Mask:
+        """Return the ops that use a product's result, through at most one further product."""
+        s, found, level = self.structure, 0, 1 << dot
+        for _ in range(2):
+            near = union(s.feeds[op] for op in members(level))
+            reached = flood(near & ~self.matmuls, s.feeds, ~self.matmuls & s.everything)
+            level = (near | union(s.feeds[op] for op in members(reached))) & self.matmuls
+            found |= reached | level
+        return found
 
-    def _clashes(self, op: int, rows: dict[object, Mask]) -> Mask:
+    def _clashes(self, op: int, beyond: Mapping[int, Mask]) -> Mask:
         s, one = self.structure, 1 << op
         if one & self.opaque:
             return s.everything & ~one
-        found = self.opaque | (s.feeds[op] & self.matmuls)
-        if one & self.matmuls:
-            beside = 0
-            for t in s.reads[op]:
-                beside |= s.readers[t]
-            found |= self.reductions | self.injective | s.needs[op] | (self.matmuls & ~beside)
-        elif one & self.reductions:
-            found |= self.matmuls | (self.reductions & ~rows[self._rows(op)]) | (self.injective & s.after[op])
-        elif one & self.injective:
-            found |= self.matmuls | (self.reductions & s.before[op])
-        return found & ~one
-
-    def _loose(self, group: Mask) -> Mask:
-        """Return the ops that are joined to no matrix product by tensors written and read in the group."""
-        return group & ~flood(group & self.matmuls, self.structure.joined, group)
+        if not one & self.matmuls:
+            return self.opaque
+        beside = union(s.readers[t] for t in s.reads[op])
+        found = self.opaque
+        for other in members(self.matmuls & ~one):
+            related = (s.before[op] | s.after[op]) >> other & 1
+            between = self.matmuls & (s.after[op] & s.before[other] | s.before[op] & s.after[other])
+            apart = not related and not beside >> other & 1 and not beyond[op] & beyond[other]
+            if between or apart:
+                found |= 1 << other
+        return found
 
     def _kinds(self, group: Mask) -> Refusal | None:
+        s = self.structure
         clash = next(((op, self.clashes[op] & group) for op in members(group) if self.clashes[op] & group), None)
-        if clash is not None:
-            first, others = clash
-            return self._clash_refusal(first, next(members(others)))
-        if group & self.matmuls and (loose := self._loose(group)):
-            names = self._names(loose)
-            sentence = (
-                f"{names[0]} does not use the result of {self._names(group & self.matmuls)[0]}: "
-                "only ops on its result can join a matrix product"
-            )
-            return Refusal("kinds", sentence, (self._names(group & self.matmuls)[0], names[0]))
-        return None
-
-    def _clash_refusal(self, a: int, b: int) -> Refusal:
-        """Return why two ops clash. Op a is before op b in the graph."""
-        names, s = self.structure.names, self.structure
-        one, other, product = names[a], names[b], 1 << b & self.matmuls
-        if product and s.needs[b] >> a & 1:
-            sentence = f"{other} reads the output of {one}: an op before a matrix product cannot join its kernel"
-        elif product and 1 << a & self.matmuls:
-            sentence = (
-                f"{one} and {other} share no input: two matrix products share a kernel only if they share an input"
-            )
-        elif (1 << a | 1 << b) & self.matmuls:
-            product_name, op = (other, a) if product else (one, b)
-            sentence = (
-                f"{product_name} is a matrix product: only elementwise ops that follow it can join its kernel; "
-                f"{names[op]} is {_article(s.ops[op].kind)}{_INJECTIVE_REMARK if 1 << op & self.injective else ''}"
-            )
-        elif 1 << b & self.injective:
-            sentence = f"{other} moves elements to other places, so it cannot follow {one} row by row in one kernel"
+        if clash is None:
+            return None
+        one, other = clash[0], next(members(clash[1]))
+        between = self.matmuls & s.after[one] & s.before[other]
+        ops = (one, next(members(between)), other) if between else (one, other)
+        names = tuple(s.names[op] for op in ops)
+        if between:
+            sentence = f"{names[0]}, {names[1]} and {names[2]} are three matrix products one after the other: a kernel has at most two"
         else:
-            sentence = f"{one} and {other} reduce tensors of different shapes"
-        return Refusal("kinds", sentence, (one, other))
+            sentence = f"{names[0]} and {names[1]} are matrix products that share no input and no result"
+        return Refusal("kinds", sentence, names)
 
     # -- order -----------------------------------------------------------------------------------------------------
 
@@ -273,10 +235,6 @@ class Rules:
 
     def _names(self, group: Mask) -> list[str]:
         return [self.structure.names[op] for op in members(group)]
-
-
-def _article(kind: str) -> str:
-    return "an injective op" if kind == "injective" else f"a {kind}"
 
 
 def _shortest(start: int, feeds: Sequence[Mask], through: Mask, end: Mask) -> list[int]:

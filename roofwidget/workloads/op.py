@@ -11,12 +11,14 @@ from typing import Any, Final
 from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads.expressions import Count, Expression
+from roofwidget.workloads.index import Index, parsed, usual
 from roofwidget.workloads.tensors import Tensor
 
-KINDS: Final = ("elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
+KINDS: Final = ("elementwise", "broadcast", "injective", "reduction", "scan", "matmul", "opaque")
 """How an operation fuses. elementwise: output element i needs only the input elements i; broadcast: an input is
-stretched; injective: elements change places; reduction: many elements are combined into one; matmul: a matrix product
-or a convolution; opaque: a whole algorithm that fuses with nothing."""
+stretched; injective: elements change places; reduction: many elements are combined into one; scan: elements are
+combined along an axis in order, such as a running sum; matmul: a matrix product or a convolution; opaque: a whole
+algorithm that fuses with nothing."""
 
 CLASSES: Final = ("tensor", "vector", "transcendental")
 """The classes of FLOPs; a chip may have a separate peak for each."""
@@ -50,6 +52,14 @@ class Op:
         The axes of the first input that a reduction reduces, so a tile must have them whole: ``(1,)``, ``(0, -1)``. By
         default the last axis. An empty tuple means that the op combines only near elements, such as a window. Other
         kinds reduce no axis in this sense: a matrix product adds up blocks.
+    index
+        The loops of the op, as in einsum: ``"mk,kn->mn"`` (`roofwidget.workloads.index` describes the text). None: the
+        loops that ops of this kind usually have. An injective op without an index moves elements in an unknown way.
+    rescale
+        Whether what is added up after a reduction can be corrected once the reduction is complete, as after a softmax,
+        a norm or a sum. False, for example, if the result is rounded to a narrow dtype.
+    stats
+        The numbers that a reduction keeps for each result while it adds up: 1 for a sum, 2 for a softmax.
 
     Raises
     ------
@@ -74,6 +84,9 @@ class Op:
     terms: tuple[tuple[str, Count], ...]
     precision: str | None
     axes: tuple[int, ...]
+    index: str | None
+    rescale: bool
+    stats: int
 
     @keywords("Op")
     def __init__(
@@ -88,6 +101,9 @@ class Op:
         terms: Iterable[tuple[str, Count]] = (),
         precision: str | None = None,
         axes: Iterable[int] | None = None,
+        index: str | None = None,
+        rescale: bool = True,
+        stats: int = 1,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"an op's name must be text, got {name!r:.60}")
@@ -112,6 +128,9 @@ class Op:
         if not values["outputs"]:
             raise ValueError(f"op '{name}' writes no tensor; give at least one output")
         values["axes"] = _axes(name, kind, values["inputs"], axes)
+        values |= {"index": index, "rescale": bool(rescale), "stats": stats}
+        if index is not None:
+            parsed(index, name, values["inputs"], values["outputs"])
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
@@ -121,11 +140,18 @@ class Op:
     def __reduce__(self) -> tuple[object, ...]:
         # A mapping proxy cannot be pickled.
         rest: dict[str, Any] = {"extra_bytes": self.extra_bytes, "terms": self.terms, "precision": self.precision}
-        rest["axes"] = self.axes
+        rest |= {"axes": self.axes, "index": self.index, "rescale": self.rescale, "stats": self.stats}
         return partial(Op, self.name, self.kind, self.inputs, self.outputs, dict(self.flops), **rest), ()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.kind}): {', '.join(map(str, self.inputs))} -> {', '.join(map(str, self.outputs))}"
+
+    @property
+    def loops(self) -> Index | None:
+        """The loops of each axis of the inputs and outputs; None if they are unknown."""
+        if self.index is not None:
+            return parsed(self.index, self.name, self.inputs, self.outputs)
+        return usual(self.kind, self.inputs, self.outputs, self.axes)
 
     @property
     def total_flops(self) -> Count:

@@ -19,7 +19,6 @@ from functools import cached_property, partial, wraps
 from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeAlias, overload
 
 from roofwidget import units
-from roofwidget.analysis.bound import bound
 from roofwidget.chips import ChipLike
 from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.table import Kernels
@@ -28,8 +27,8 @@ from roofwidget.support.budget import Budget
 from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.support.progress import Progress
 from roofwidget.workloads import greedy, search
-from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
+from roofwidget.workloads.forms import Forms
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.masks import Mask, members
@@ -132,11 +131,10 @@ class Partition:
         dims: Dims = None,
     ) -> None:
         self.__dict__.update(Partition.on_some_chip(graph, groups).__dict__)
-        if chip is not None or any(self._structure.axes.clash(group) for group in self._masks):
-            capacity = _capacity(self._structure, chip, dims)
-            for group in self._masks:
-                if refusal := capacity.refusal(group):
-                    raise FusionError(refusal)
+        forms = _forms(self._structure, chip, dims)
+        for group in self._masks:
+            if refusal := forms.refusal(group):
+                raise FusionError(refusal)
 
     @staticmethod
     def on_some_chip(graph: Graph, groups: Iterable[Iterable[str | int]]) -> Partition:
@@ -181,16 +179,16 @@ class Partition:
             A chip on which the tiles of every kernel must fit. If there is no chip, sizes of tiles are not checked, but
             reductions over different axes are not merged.
         """
-        capacity, rules = _capacity_and_rules(graph, chip, dims, "fully(graph)")
-        return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
+        forms, rules = _forms_and_rules(graph, chip, dims, "fully(graph)")
+        return Partition._new(forms.structure, rules, greedy.fully(rules, forms))
 
     @_OfGraph
     @staticmethod
     @keywords("Partition.pairs")
     def pairs(graph: Graph, *, chip: ChipLike | None = None, dims: Dims = None) -> Partition:
         """Return a partition with at most two ops per kernel, merged as by `fully`."""
-        capacity, rules = _capacity_and_rules(graph, chip, dims, "pairs(graph)")
-        return Partition._new(capacity.structure, rules, greedy.pairs(rules, capacity))
+        forms, rules = _forms_and_rules(graph, chip, dims, "pairs(graph)")
+        return Partition._new(forms.structure, rules, greedy.pairs(rules, forms))
 
     @staticmethod
     @keywords("Partition.like")
@@ -226,13 +224,12 @@ class Partition:
         """
         if which not in _COMPILERS:
             raise ValueError(f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}")
-        capacity, rules = _capacity_and_rules(graph, chip, dims, "like(which, graph, chip)")
+        forms, rules = _forms_and_rules(graph, chip, dims, "like(which, graph, chip)", precision, launch_overhead)
         if which == "inductor":
-            return Partition._new(capacity.structure, rules, greedy.inductor_like(rules, capacity))
-        if capacity.chip is None:
+            return Partition._new(forms.structure, rules, greedy.inductor_like(rules, forms))
+        if forms.chip is None:
             raise TypeError("the rules of 'xla' weigh times: name a chip, such as Partition.like('xla', graph, 'v5p')")
-        costs = search.Costs(capacity.structure, capacity.counts, capacity.chip, precision, _seconds(launch_overhead))
-        return Partition._new(capacity.structure, rules, greedy.xla_like(rules, capacity, costs))
+        return Partition._new(forms.structure, rules, greedy.xla_like(rules, forms))
 
     @_OfGraph
     @staticmethod
@@ -281,14 +278,12 @@ class Partition:
         Partition('tail': 4 ops in 1 kernel, 1.07 GB, 1× the compulsory bytes; textbook; optimal)
         """
         budget = Budget(None if seconds is None else units.positive(units.parse(seconds, "s", "seconds"), "seconds"))
-        capacity, rules = _capacity_and_rules(graph, chip, dims, "best(graph, chip)")
-        chip = find_chip(chip)
-        if progress is None and len(capacity.structure.ops) < _MIN_OPS_FOR_A_BAR:
+        forms, rules = _forms_and_rules(graph, find_chip(chip), dims, "best(graph, chip)", precision, launch_overhead)
+        if progress is None and len(forms.structure.ops) < _MIN_OPS_FOR_A_BAR:
             progress = False
-        costs = search.Costs(capacity.structure, capacity.counts, chip, precision, _seconds(launch_overhead))
-        found = search.fastest(rules, capacity, costs, budget=budget, progress=progress)
+        found = search.fastest(rules, forms, budget=budget, progress=progress)
         return Partition._new(
-            capacity.structure,
+            forms.structure,
             rules,
             found.groups,
             how=found.how,
@@ -314,7 +309,7 @@ class Partition:
         new = object.__new__(Partition)
         new._structure, new._rules = structure, rules
         new._masks = tuple(in_order(structure, groups) or ())
-        on_chip = {t for group in new._masks for t in structure.spillable(group)} if spilled else set()
+        on_chip = {t for group in new._masks for t in structure.inner(group)} if spilled else set()
         new._spilled = tuple(sorted(on_chip.intersection(spilled)))
         new.how, new.evaluations, new.budget_ended = how, evaluations, budget_ended
         return new
@@ -406,9 +401,9 @@ class Partition:
         MissingFigureError
             If the chip lacks a precision.
         """
-        own = text_argument(precision, "precision").casefold() == "auto"
-        table = self._structure.kernels(self._masks, self._spilled, dims, own_precision=own)
-        return bound(table, chip, precision=precision, launch_overhead=launch_overhead).total_time
+        text_argument(precision, "precision")
+        forms = _forms(self._structure, find_chip(chip), dims, precision, launch_overhead)
+        return sum(forms.time(group, self._spilled) for group in self._masks)
 
     # -- changes ---------------------------------------------------------------------------------------------------
 
@@ -424,7 +419,7 @@ class Partition:
             The chip on which the tiles of the merged kernel must fit, at these dimensions. Without a chip, tiles fit.
             But reductions over different axes are refused, because all their tensors would have to fit.
         """
-        return self._why_not(self._find(a), self._find(b), _capacity(self._structure, chip, dims))
+        return self._why_not(self._find(a), self._find(b), _forms(self._structure, chip, dims))
 
     @keywords("Partition.fuse")
     def fuse(
@@ -446,13 +441,13 @@ class Partition:
         FusionError
             If `why_not` gives a reason.
         """
-        one, other, capacity = self._find(a), self._find(b), _capacity(self._structure, chip, dims)
+        one, other, forms = self._find(a), self._find(b), _forms(self._structure, chip, dims)
         if spill and chip is None:
             raise TypeError("spill=True needs the chip that the tiles must fit on")
-        refusal = self._why_not(one, other, None if spill else capacity)
+        refusal = self._why_not(one, other, None if spill else forms)
         if refusal is not None:
             raise FusionError(refusal)
-        spilled = capacity.spills(one | other, self._spilled) if spill else ()
+        spilled = forms.spills(one | other, self._spilled) if spill else ()
         return self._with([*(group for group in self._masks if group not in (one, other)), one | other], spilled)
 
     def split(self, op: str | Op | int) -> Partition:
@@ -484,9 +479,9 @@ class Partition:
         spilled = [t for t, one in enumerate(new._structure.tensors) if one.name in self.spilled]
         return new._with(new._masks, spilled)
 
-    def _why_not(self, a: Mask, b: Mask, capacity: Capacity | None) -> Refusal | None:
+    def _why_not(self, a: Mask, b: Mask, forms: Forms | None) -> Refusal | None:
         refusal = self._rules.merge_refusal(self._quotient, self._masks.index(a), self._masks.index(b))
-        return refusal or (capacity.refusal(a | b, self._spilled) if capacity else None)
+        return refusal or (forms.refusal(a | b, self._spilled) if forms else None)
 
     def _find(self, which: Which) -> Mask:
         """Return the group given by one of its ops, by its position or by the names of all its ops."""
@@ -557,9 +552,16 @@ def _seconds(launch_overhead: float | str) -> float:
     return units.finite(units.parse(launch_overhead, "s", "launch_overhead"), "launch_overhead")
 
 
-def _capacity(structure: Structure, chip: ChipLike | None, dims: Dims) -> Capacity:
-    """Return the capacity of a chip. Without a chip, only reductions over different axes do not fit."""
-    return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
+def _forms(
+    structure: Structure,
+    chip: ChipLike | None,
+    dims: Dims,
+    precision: str = "auto",
+    launch_overhead: float | str = 0.0,
+) -> Forms:
+    """Return the forms of a graph's kernels on a chip, or on none."""
+    there = None if chip is None else find_chip(chip)
+    return Forms(structure, structure.counts_at(dims), there, precision, _seconds(launch_overhead), dims)
 
 
 def _structure(graph: Graph, call: str) -> Structure:
@@ -571,9 +573,16 @@ def _structure(graph: Graph, call: str) -> Structure:
     raise TypeError(f"the graph of {call} must be a Graph, got {graph!r:.60}{hint}")
 
 
-def _capacity_and_rules(graph: Graph, chip: ChipLike | None, dims: Dims, call: str) -> tuple[Capacity, Rules]:
+def _forms_and_rules(  # noqa: PLR0917 - a graph, a chip, and how a kernel is timed
+    graph: Graph,
+    chip: ChipLike | None,
+    dims: Dims,
+    call: str,
+    precision: str = "auto",
+    launch_overhead: float | str = 0.0,
+) -> tuple[Forms, Rules]:
     structure = _structure(graph, call)
-    return _capacity(structure, chip, dims), Rules(structure)
+    return _forms(structure, chip, dims, precision, launch_overhead), Rules(structure)
 
 
 def _find_op(structure: Structure, op: str | Op | int) -> Mask:

@@ -2,109 +2,37 @@
 
 The exact search is dynamic programming over downsets. A state is the set of finished ops. This set is a downset: with
 each op it contains all ops that this op depends on. A step runs one more group, connected through shared tensors, so
-that the finished ops are again a downset. Such groups are convex and their quotient graph has no cycle, so only the
-kinds and the capacity need checks. Parts of the graph that share no tensor are searched separately.
-
-`js/src/fusion/search.ts` mirrors this file. The tests compare both files with `tests/golden/fusion.json`.
+that the finished ops are again a downset. Such groups are convex and their quotient graph has no cycle, so only their
+forms need checks (`forms.py`). A part of a legal group need not be legal: a product with a softmax after it may need
+rows that do not fit, and the two with the next product not. Therefore a group grows as long as no two of its ops clash,
+whether or not it has a form. Parts of the graph that share no tensor are searched separately.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from roofwidget.chips import Chip
 from roofwidget.support.budget import Budget
 from roofwidget.support.progress import Progress, advancing
 from roofwidget.workloads import greedy
-from roofwidget.workloads.capacity import Capacity
+from roofwidget.workloads.forms import Forms
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.masks import Mask, members, union
-from roofwidget.workloads.op import CLASSES
-from roofwidget.workloads.structure import Counts, Structure
-from roofwidget.workloads.tensors import is_floating
+from roofwidget.workloads.structure import Structure
 
 MAX_STEPS: Final = 100_000
 """The largest number of steps that the exact search may try."""
-# Two times are equal if their relative difference is below this number. If two partitions have
-# equal times, the partition with fewer kernels is chosen.
+# Two times are equal if their relative difference is below this number. Of two partitions with equal times, the one that
+# moves fewer bytes is chosen, then the one with fewer kernels.
 _TIE: Final = 1e-12
 
 How: TypeAlias = Literal["optimal", "greedy"]
 """Whether a search was exact."""
 
-Time: TypeAlias = Callable[[Mask, Mask], "float | None"]
-_Sums: TypeAlias = tuple[int, tuple[int, ...]]
-
-
-class Costs:
-    """The bound time of groups on one chip, seconds.
-
-    `roofwidget.bound` returns the same seconds for the kernels of the groups.
-
-    Parameters
-    ----------
-    structure, counts
-        The graph, and its counts as ints.
-    chip
-        The chip.
-    precision
-        The precision whose peak applies to every group; ``"auto"``: each group's own precision.
-    launch_overhead
-        Seconds per kernel.
-    """
-
-    def __init__(
-        self, structure: Structure, counts: Counts[int], chip: Chip, precision: str, launch_overhead: float
-    ) -> None:
-        self.structure, self.counts, self.chip = structure, counts, chip
-        self.asked, self.own = chip.precision(precision), precision.casefold() == "auto"
-        self.overhead, self.bandwidth = launch_overhead, chip.bandwidth()
-        self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
-        self._peaks: dict[tuple[str, str], float] = {}
-        self._sums: dict[Mask, _Sums] = {0: (0, (0,) * len(CLASSES))}
-        self._known: dict[Mask, float] = {}
-        # If all groups have the same precision, it is looked up only once.
-        floating = (dtype for t, dtype in enumerate(structure.dtypes) if is_floating(structure.tensors[t].dtype))
-        judging = {*floating, *(structure.precision(1 << op, counts) for op in range(len(structure.ops)))}
-        self._only = judging.pop() if len(judging) == 1 else None
-
-    def __call__(self, group: Mask, smaller: Mask = 0) -> float:
-        """Return the seconds of a group. This is faster if the seconds of its part `smaller` were computed before."""
-        if group not in self._known:
-            self._known[group] = self._time(group, smaller)
-        return self._known[group]
-
-    def _time(self, group: Mask, smaller: Mask) -> float:
-        moved, flops = self._sums[group] = self._grown(group, smaller)
-        compute = 0.0
-        if any(flops):
-            precision = self._precision(group)
-            compute = sum(n / self._peak(word, precision) for word, n in zip(CLASSES, flops, strict=True) if n)
-        return max(compute, moved / self.bandwidth, self.overhead)
-
-    def _precision(self, group: Mask) -> str:
-        own = (self._only or self.structure.precision(group, self.counts)) if self.own else None
-        return own or self.asked
-
-    def _grown(self, group: Mask, smaller: Mask) -> _Sums:
-        """Return the bytes and the FLOPs by class of a group, computed from the values of a smaller group."""
-        s, counts = self.structure, self.counts
-        moved, flops = self._sums.get(smaller, self._sums[0])
-        smaller = smaller if smaller in self._sums else 0
-        total = list(flops)
-        for op in members(group & ~smaller):
-            moved += counts.extra[op]
-            total = [some + more for some, more in zip(total, self._flops[op], strict=True)]
-        for t in {t for op in members(group & ~smaller) for t in (*s.reads[op], *s.makes[op])}:
-            moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
-        return moved, tuple(total)
-
-    def _peak(self, word: str, precision: str) -> float:
-        if (word, precision) not in self._peaks:
-            self._peaks[word, precision] = self.chip.peak_of(word, precision)[0]
-        return self._peaks[word, precision]
+Price: TypeAlias = Callable[[Mask], "tuple[float, int] | None"]
+"""The seconds and the bytes of a group, or None if the group is no kernel."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +58,7 @@ class Found:
 
 
 def fastest(
-    rules: Rules, capacity: Capacity, costs: Costs, *, budget: Budget | None = None, progress: Progress = False
+    rules: Rules, forms: Forms, *, budget: Budget | None = None, progress: Progress = False
 ) -> Found:
     """Search for the partition with the shortest time whose kernels fit on chip.
 
@@ -140,12 +68,12 @@ def fastest(
     """
     budget = budget or Budget(None)
     if not budget.is_limited:
-        exact = _exact(rules, capacity, costs, budget, progress)
+        exact = _exact(rules, forms, budget, progress)
         if exact.is_complete:
             return Found(exact.groups, "optimal", exact.evaluations)
-        return Found(_greedy(rules, capacity, costs, budget, progress), "greedy", MAX_STEPS)
-    groups = _greedy(rules, capacity, costs, budget, progress)
-    exact = _exact(rules, capacity, costs, budget, progress)
+        return Found(_greedy(rules, forms, budget, progress), "greedy", MAX_STEPS)
+    groups = _greedy(rules, forms, budget, progress)
+    exact = _exact(rules, forms, budget, progress)
     if exact.is_complete:
         return Found(exact.groups, "optimal", exact.evaluations)
     if not exact.budget_ended:
@@ -155,15 +83,18 @@ def fastest(
     return Found(better, "greedy", exact.evaluations, budget_ended=True)
 
 
-def _greedy(rules: Rules, capacity: Capacity, costs: Costs, budget: Budget, progress: Progress) -> list[Mask]:
-    def saved(a: Mask, b: Mask) -> float:
-        unmerged = costs(a) + costs(b)
-        gain = unmerged - costs(a | b, max(a, b, key=int.bit_count))
+def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> list[Mask]:
+    def saved(parts: Sequence[Mask], union: Mask) -> float:
+        merged, apart = forms.price(union), [forms.price(part) or (0.0, 0) for part in parts]
+        if merged is None:
+            return -1.0
+        unmerged = sum(seconds for seconds, _ in apart)
+        gain = unmerged - merged[0]
         # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
 
     with advancing(progress, None, unit="merge", description="greedy search") as advance:
-        return greedy.by_gain(rules, capacity, saved, budget, advance)
+        return greedy.by_gain(rules, saved, budget, advance)
 
 
 @dataclass(frozen=True)
@@ -176,11 +107,7 @@ class _Exact:
     budget_ended: bool = False
 
 
-def _exact(rules: Rules, capacity: Capacity, costs: Costs, budget: Budget, progress: Progress) -> _Exact:
-    def time(group: Mask, smaller: Mask) -> float | None:
-        seconds = costs(group, smaller)
-        return seconds if capacity.fits_grown(group, smaller) else None
-
+def _exact(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> _Exact:
     structure = rules.structure
     groups: list[Mask] = []
     evaluations = 0
@@ -191,7 +118,7 @@ def _exact(rules: Rules, capacity: Capacity, costs: Costs, budget: Budget, progr
                 return _Exact(groups, evaluations, is_complete=False, budget_ended=True)
             if takes_more(structure, rules, part, left):
                 return _Exact(groups, MAX_STEPS, is_complete=False)
-            found = optimal(structure, rules, time, part, left, budget, advance)
+            found = optimal(structure, rules, forms.price, part, left, budget, advance)
             evaluations += found.evaluations
             if found.groups is None:
                 return _Exact(groups, evaluations, is_complete=False, budget_ended=found.budget_ended)
@@ -266,6 +193,7 @@ class _Way:
     """
 
     time: float
+    bytes: int
     kernels: int
     before: Mask
     group: Mask
@@ -275,7 +203,7 @@ class _Way:
 def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     structure: Structure,
     rules: Rules,
-    time: Time,
+    price: Price,
     part: Mask,
     limit: int,
     budget: Budget | None = None,
@@ -287,9 +215,8 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     ----------
     structure, rules
         The graph and what may fuse.
-    time
-        A function that takes a group and a smaller part of it. It returns the seconds of the group, or None if the
-        group does not fit on chip.
+    price
+        A function that returns the seconds and the bytes of a group, or None if the group has no form.
     part
         The ops.
     limit
@@ -301,27 +228,26 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     """
     budget = budget or Budget(None)
     first = union(1 << op for op in members(part) if not structure.needs[op])
-    ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0, first)}
+    ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0, 0, first)}
     sizes: list[list[Mask]] = [[] for _ in range(part.bit_count() + 1)]
     sizes[0].append(0)
     evaluations = 0
     for states in sizes[:-1]:
         for done in states:
             way = ways[done]
-            for group, smaller in _next_groups(structure, rules, part & ~done, way.ready):
+            for group in _next_groups(structure, rules, part & ~done, way.ready):
                 if evaluations == limit or budget.is_over():
                     return Optimum(None, evaluations, budget_ended=evaluations < limit)
                 evaluations += 1
-                if not rules.is_anchored(group) or (seconds := time(group, smaller)) is None:
+                if (cost := price(group)) is None:
                     continue
-                seconds += way.time
+                found = (way.time + cost[0], way.bytes + cost[1], way.kernels + 1)
                 old = ways.get(state := done | group)
                 if old is None:
                     sizes[state.bit_count()].append(state)
-                    ready = _ready_after(structure, way.ready, state, group)
-                    ways[state] = _Way(seconds, way.kernels + 1, done, group, ready)
-                elif _is_better(seconds, way.kernels + 1, old):
-                    ways[state] = _Way(seconds, way.kernels + 1, done, group, old.ready)
+                    ways[state] = _Way(*found, done, group, _ready_after(structure, way.ready, state, group))
+                elif _is_better(found, old):
+                    ways[state] = _Way(*found, done, group, old.ready)
         advance(1)
     groups = []
     state = part
@@ -331,10 +257,10 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     return Optimum(tuple(reversed(groups)), evaluations)
 
 
-def _is_better(time: float, kernels: int, old: _Way) -> bool:
-    if abs(time - old.time) <= _TIE * old.time:
-        return kernels < old.kernels
-    return time < old.time
+def _is_better(found: tuple[float, int, int], old: _Way) -> bool:
+    if abs(found[0] - old.time) <= _TIE * old.time:
+        return found[1:] < (old.bytes, old.kernels)
+    return found[0] < old.time
 
 
 def _ready_after(structure: Structure, ready: Mask, done: Mask, group: Mask) -> Mask:
@@ -344,8 +270,8 @@ def _ready_after(structure: Structure, ready: Mask, done: Mask, group: Mask) -> 
     return (ready & ~group) | union(1 << op for op in members(later) if not needs[op] & ~done)
 
 
-def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[tuple[Mask, Mask]]:
-    """Yield connected groups of unfinished ops that lead to another downset, each with the group from which it grew.
+def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[Mask]:
+    """Yield connected groups of unfinished ops that lead to another downset.
 
     `left` has the unfinished ops, and `ready` has the ops among them that can run next.
 
@@ -354,13 +280,13 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) ->
     """
     before, near, clashes = structure.before, structure.near, rules.clashes
     seen = set[Mask]()
-    waiting = [(1 << op, 0, near[op], clashes[op]) for op in members(ready)]
+    waiting = [(1 << op, near[op], clashes[op]) for op in members(ready)]
     while waiting:
-        group, smaller, touched, banned = waiting.pop()
+        group, touched, banned = waiting.pop()
         if group in seen:
             continue
         seen.add(group)
-        yield group, smaller
+        yield group
         for op in members(touched & left & ~group & ~banned):
             added = (before[op] & left | 1 << op) & ~group
             grown = group | added
@@ -371,4 +297,4 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) ->
                 touches |= near[new]
                 bans |= clashes[new]
             if not grown & bans:
-                waiting.append((grown, group, touches, bans))
+                waiting.append((grown, touches, bans))

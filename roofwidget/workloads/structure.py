@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.workloads.axes import Axes
 from roofwidget.workloads.expressions import Count, evaluate
+from roofwidget.workloads.loops import Walk, walk_of
 from roofwidget.workloads.masks import Mask, flood, members, union
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
@@ -74,8 +74,10 @@ class Structure:
         For each op: the ops, itself included, that touch (read or write) a tensor that this op touches.
     of_kind
         For each kind: the set of the ops of that kind.
-    axes
-        The axes that reductions reduce.
+    walks
+        For each op: the loops of its tensors.
+    reducing, keeping
+        The ops that reduce at least one axis, and those of them whose result has the rank of what they reduce.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -104,7 +106,14 @@ class Structure:
         self.stated = [self._stated(op, [self.dtypes[places[t.name]] for t in op.inputs[:2]]) for op in self.ops]
         self._counts: Counts[Count] | None = None
         self._join()
-        self.axes = Axes(self)
+        ranks = [len(tensor.shape) for tensor in self.tensors]
+        self.walks: list[Walk] = [
+            walk_of(op.loops, [places[t.name] for t in op.inputs], self.makes[i], ranks) for i, op in enumerate(self.ops)
+        ]
+        self.reducing: Mask = union(1 << i for i, op in enumerate(self.ops) if op.axes)
+        self.keeping: Mask = union(
+            1 << i for i in members(self.reducing) if any(len(t.shape) >= len(self.ops[i].inputs[0].shape) for t in self.ops[i].outputs)
+        )
 
     @staticmethod
     def _stated(op: Op, operands: Sequence[str]) -> str | None:
@@ -169,32 +178,42 @@ class Structure:
         return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
 
     def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
-        """Return the bytes that a group moves.
-
-        A spilled tensor inside the group is written and read. A spilled tensor that enters or leaves the group is read
-        once more.
-        """
+        """Return the bytes that a group moves. Parts between spilled tensors move what they would move alone."""
         moved: Any = 0
-        for t in self.crossing(group):
-            moved = moved + counts.sizes[t]
-        for t in spilled:
-            moved = moved + self._times_spilled(t, group) * counts.sizes[t]
+        for part in self.parts(group, spilled):
+            for t in self.crossing(part):
+                moved = moved + counts.sizes[t]
         for op in members(group):
             moved = moved + counts.extra[op]
         return moved  # type: ignore[no-any-return]  # a sum of C is a C
 
-    def spillable(self, group: Mask) -> list[int]:
-        """Return the tensors that a group keeps on chip and could spill to main memory."""
-        made = [t for op in members(group) for t in self.makes[op] if self.readers[t] & group]
-        return made if group & self.of_kind["matmul"] else made + self.axes.held(group)
+    def inner(self, group: Mask) -> list[int]:
+        """Return the tensors that a group writes and reads."""
+        return [t for op in members(group) for t in self.makes[op] if self.readers[t] & group]
 
-    def _times_spilled(self, t: int, group: Mask) -> int:
-        """Return how often a group moves a tensor in addition if the tensor is spilled: 0, 1 or 2 times."""
-        if not self.readers[t] & group:
-            return 0
-        if self.producer[t] & group:
-            return 1 if self.crosses(t, group) else 2
-        return int(not group & self.of_kind["matmul"] and self.axes.stays(t, group))
+    def parts(self, group: Mask, spilled: Iterable[int] = ()) -> list[Mask]:
+        """Return the parts of a group that tensors on chip join: those that it writes and reads, but does not spill.
+
+        Without spilled tensors the group is its only part.
+        """
+        spills = set(spilled).intersection(self.inner(group)) if spilled else set[int]()
+        if not spills:
+            return [group]
+        links = dict.fromkeys(members(group), 0)
+        for t in self.inner(group):
+            joined = (self.producer[t] | self.readers[t]) & group
+            if t not in spills:
+                for op in members(joined):
+                    links[op] |= joined
+        found, left = [], group
+        while left:
+            part = fresh = left & -left
+            while fresh:
+                fresh = union(links[op] for op in members(fresh)) & ~part
+                part |= fresh
+            found.append(part)
+            left &= ~part
+        return found
 
     def flops(self, group: Mask, counts: Counts[C]) -> dict[str, C]:
         """Return the FLOPs of a group by class, without classes that have no FLOPs."""

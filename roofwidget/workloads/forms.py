@@ -1,0 +1,832 @@
+"""What one kernel can do on a chip: the form in which it runs, the bytes that it moves, and why a group is no kernel.
+
+A kernel runs in blocks. A block keeps its tiles on chip; different units of the chip run different blocks. The form of
+a kernel says which axes a block has whole, which it walks a few elements at a time, and which are spread over blocks:
+
+- **stream**: tiles of `VECTOR` elements.
+- **rows**: the axes that reductions use are whole. If a row does not fit, the kernel passes over it again
+  (**two passes**).
+- **tiles**: a matrix product. A tile of the result stays on chip; ops before the product run again for each block
+  along the axes that their operand lacks, and ops after the product are free.
+- **whole rows**: a matrix product whose block has rows of the result whole, for a softmax or a norm after it.
+- **chain**: two matrix products one after the other. A block has rows of both and keeps the rows of the second result
+  (flash attention), keeps the rows between the products, or computes them again for each block of the result.
+
+Only what fusion forces is charged. A product alone moves what its formula says, so the operands of a fused product are
+read once too, except in blocks of whole rows: operands without these rows are read once in each wave of blocks, unless
+they stay in the memory that all units share.
+
+Sources: Dao et al., FlashAttention (arXiv 2205.14135), for chains with a kept result; CUTLASS, example 13
+(back-to-back products), for chains with a kept middle; Smith, Lowery, Langou and van de Geijn (arXiv 1702.02017) for
+the bytes of one product. `STEP` and the half of the capacity that a product's tiles take are choices of this model.
+
+`js/src/fusion/forms.ts` mirrors this file. The tests compare both with `tests/golden/fusion.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, inf, prod
+from typing import Final
+
+from roofwidget.chips import Chip, share_on_chip, shared_on_chip
+from roofwidget.units import format_quantity
+from roofwidget.workloads.expressions import evaluate
+from roofwidget.workloads.legality import Refusal
+from roofwidget.workloads.loops import Loops, LoopsOf, Set
+from roofwidget.workloads.masks import Mask, members, union
+from roofwidget.workloads.op import CLASSES
+from roofwidget.workloads.structure import Counts, Structure
+from roofwidget.workloads.tensors import DTYPES, is_floating
+
+STEP: Final = 64
+"""Elements of a walked axis that are on chip at a time, and the fewest rows of a block of a product."""
+VECTOR: Final = 128
+"""Elements of a tile if nothing must be whole."""
+LINE: Final = 32
+"""Bytes of one access to main memory."""
+_PARTIAL: Final = 4  # bytes of a partial result, fp32
+_ROUND: Final = 15  # digits of seconds at which two forms are equally fast
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a kernel runs on a chip.
+
+    Parameters
+    ----------
+    name
+        The form: ``"alone"``, ``"stream"``, ``"rows"``, ``"two passes"``, ``"tiles"``, ``"whole rows"``, ``"chain"``.
+    keeps
+        What a block keeps: ``"rows"`` or ``"again"`` of ``"tiles"``, ``"result"``, ``"middle"`` or ``"nothing"`` of
+        ``"chain"``. Empty for other forms.
+    need
+        Bytes on chip at a time, for one block.
+    block, blocks
+        The rows or the side of a block, elements, and the number of blocks. 0 if the form has no such number.
+    reads, times
+        Tensors that the kernel reads more than once, and ops that it runs more than once: how often.
+    workspace
+        Bytes of partial results that the kernel writes and reads.
+    """
+
+    __module__ = "roofwidget.workloads"
+
+    name: str
+    need: float = 0
+    keeps: str = ""
+    block: int = 0
+    blocks: int = 0
+    reads: Mapping[int, int] = field(default_factory=dict)
+    times: Mapping[int, int] = field(default_factory=dict)
+    workspace: int = 0
+
+
+class Refused(Exception):  # noqa: N818 - not an error: it ends the search for a form
+    """A group has no form."""
+
+    def __init__(self, code: str, sentence: str, *ops: int) -> None:
+        super().__init__(sentence)
+        self.code, self.ops = code, ops
+
+
+@dataclass
+class _Group:
+    """A group of ops, with what its forms need."""
+
+    mask: Mask
+    loops: Loops
+    dots: Mask
+    used: list[int]
+    """Reductions whose result the group needs complete, in order."""
+    crossing: list[int]
+    """Reductions that drop their axes and whose result only leaves."""
+    entering: list[int]
+    leaving: list[int]
+    inner: list[int]
+
+
+class Forms:
+    """The forms of the groups of one graph on one chip, with their bytes and times.
+
+    Parameters
+    ----------
+    structure, counts
+        The graph, and its counts as ints.
+    chip
+        The chip. Without a chip, and on a chip whose on-chip capacity is unknown, everything fits.
+    precision
+        The precision whose peak applies to every group; ``"auto"``: each group's own precision.
+    launch_overhead
+        Seconds per kernel.
+    dims
+        Values of dimensions that differ from their defaults.
+    """
+
+    def __init__(  # noqa: PLR0917 - a graph, a chip, and how a kernel is timed
+        self,
+        structure: Structure,
+        counts: Counts[int],
+        chip: Chip | None,
+        precision: str = "auto",
+        launch_overhead: float = 0.0,
+        dims: Mapping[str, int] | None = None,
+    ) -> None:
+        s = structure
+        self.structure, self.counts, self.chip = s, counts, chip
+        self.share = None if chip is None else share_on_chip(chip)
+        self.unit = inf if self.share is None else self.share.capacity
+        self.units = 1 if self.share is None else self.share.units
+        self.shared = inf if chip is None or self.share is None else shared_on_chip(chip)
+        self.overhead = launch_overhead
+        self.bandwidth = inf if chip is None else chip.bandwidth()
+        self.asked = "" if chip is None else chip.precision(precision)
+        self.own = precision.casefold() == "auto"
+        env = s.graph.environment(dims)
+        self.shapes = [tuple(evaluate(size, env) for size in one.shape) for one in s.tensors]
+        self.elements = [prod(shape) for shape in self.shapes]
+        self.width = [DTYPES[dtype] / 8 for dtype in s.dtypes]
+        self.loops = LoopsOf(s, self.shapes)
+        self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
+        self._peaks: dict[tuple[str, str], float] = {}
+        self._known: dict[Mask, Form | Refusal] = {}
+        self._priced: dict[Mask, tuple[float, int]] = {}
+
+    # -- what a group costs ----------------------------------------------------------------------------------------
+
+    def form(self, group: Mask) -> Form | Refusal:
+        """Return the fastest form of a group of connected ops, or why the group has none."""
+        if group not in self._known:
+            try:
+                self._known[group] = self._fastest(group)
+            except Refused as why:
+                names = tuple(self.structure.names[op] for op in why.ops or members(group))
+                self._known[group] = Refusal(why.code, str(why), names)
+        return self._known[group]
+
+    def refusal(self, group: Mask, spilled: Iterable[int] = ()) -> Refusal | None:
+        """Return why a group has no form, or None. Parts between spilled tensors need a form each."""
+        forms = map(self.form, self.structure.parts(group, spilled))
+        return next((form for form in forms if isinstance(form, Refusal)), None)
+
+    def spills(self, group: Mask, spilled: Iterable[int] = ()) -> set[int]:
+        """Return the tensors to spill to main memory so that the parts of a group have forms, the largest first."""
+        spills = set(spilled)
+        for t in sorted(self.structure.inner(group), key=lambda t: (-self.counts.sizes[t], t)):
+            if self.refusal(group, spills) is None:
+                break
+            spills.add(t)
+        return spills
+
+    def time(self, group: Mask, spilled: Iterable[int] = ()) -> float:
+        """Return the seconds of a group, whose parts between spilled tensors run one after the other.
+
+        A group that does not fit on this chip takes the time of its bytes and FLOPs.
+        """
+        total = 0.0
+        for part in self.structure.parts(group, spilled):
+            form = self.form(part)
+            total += self.seconds(part, Form("") if isinstance(form, Refusal) else form)
+        return total
+
+    def bytes(self, group: Mask, form: Form) -> int:
+        """Return the bytes that a group moves in a form."""
+        again = sum((times - 1) * self.counts.sizes[t] for t, times in form.reads.items())
+        return self.structure.bytes(group, self.counts) + again + form.workspace
+
+    def flops(self, group: Mask, form: Form) -> tuple[int, ...]:
+        """Return the FLOPs by class that a group does in a form: repeated ops count each time."""
+        return tuple(
+            sum(self._flops[op][at] * form.times.get(op, 1) for op in members(group)) for at in range(len(CLASSES))
+        )
+
+    def seconds(self, group: Mask, form: Form) -> float:
+        """Return the bound time of a group in a form."""
+        compute = 0.0
+        if self.chip is not None and any(any(self._flops[op]) for op in members(group)):
+            own = self.structure.precision(group, self.counts) if self.own else None
+            for op in members(group):
+                stated = self.structure.stated[op] if self.own else None
+                for word, n in zip(CLASSES, self._flops[op], strict=True):
+                    if n:
+                        precision = (stated if word == "tensor" else None) or own or self.asked
+                        compute += n * form.times.get(op, 1) / self._peak(word, precision)
+        return max(compute, self.bytes(group, form) / self.bandwidth, self.overhead)
+
+    def _peak(self, word: str, precision: str) -> float:
+        if (word, precision) not in self._peaks and self.chip is not None:
+            self._peaks[word, precision] = self.chip.peak_of(word, precision)[0]
+        return self._peaks[word, precision]
+
+    def price(self, group: Mask) -> tuple[float, int] | None:
+        """Return the seconds and the bytes of a group in its fastest form, or None if it has no form."""
+        form = self.form(group)
+        if isinstance(form, Refusal):
+            return None
+        if group not in self._priced:
+            self._priced[group] = self.seconds(group, form), self.bytes(group, form)
+        return self._priced[group]
+
+    # -- which forms a group has -----------------------------------------------------------------------------------
+
+    def _fastest(self, group: Mask) -> Form:
+        s = self.structure
+        dots = group & s.of_kind["matmul"]
+        alone = not group & (group - 1)
+        if alone and (dots or group & s.of_kind["opaque"]):
+            return Form("alone")
+        if not dots and not group & s.reducing and not alone:
+            return self._stream(group)
+        g = self._group(group, dots)
+        if not dots:
+            forms = self._by_rows(g)
+        elif self._depth(g) == 1:
+            forms = self._product(g)
+        else:
+            forms = self._chain(g)
+        if len(forms) == 1:
+            return forms[0]
+        return min(forms, key=lambda one: (round(self.seconds(group, one), _ROUND), self.bytes(group, one)))
+
+    def _group(self, group: Mask, dots: Mask) -> _Group:
+        s = self.structure
+        loops = self.loops(group)
+        if loops.joined is not None and dots:
+            name = s.tensors[loops.joined].name
+            raise Refused("axes", f"each block of {name} needs elements that other blocks make")
+        used, crossing = [], []
+        for op in members(group & s.reducing):
+            is_used = s.keeping >> op & 1 or any(s.readers[t] & group for t in s.makes[op])
+            (used if is_used else crossing).append(op)
+        touched = dict.fromkeys(t for op in members(group) for t in (*s.reads[op], *s.makes[op]))
+        made = [t for t in touched if s.producer[t] & group]
+        return _Group(
+            group,
+            loops,
+            dots,
+            used,
+            crossing,
+            [t for t in touched if not s.producer[t] & group],
+            [t for t in made if s.kept[t] or s.readers[t] & ~group],
+            [t for t in made if s.readers[t] & group],
+        )
+
+    # -- tiles -----------------------------------------------------------------------------------------------------
+
+    def _part(self, g: _Group, t: int, whole: Set) -> float:
+        """Return the bytes of a tile that has the loops `whole` complete, and one element along each other loop."""
+        elements = 1
+        for size, axis in zip(self.shapes[t], g.loops.axes[t], strict=True):
+            if axis and not axis & ~whole:
+                elements *= size
+            elif axis & whole:
+                elements *= g.loops.count(axis & whole)
+        return elements * self.width[t]
+
+    def _small(self, t: int) -> float:
+        return min(VECTOR, self.elements[t]) * self.width[t]
+
+    def _most(self, group: Mask, tiles: Mapping[int, float]) -> float:
+        """Return the most bytes of tiles that are on chip at a time. Ops run in the graph's order."""
+        s = self.structure
+        starts: dict[int, float] = {}
+        ends: dict[int, float] = {}
+        for t, size in tiles.items():
+            made, readers = s.producer[t] & group, s.readers[t] & group
+            first = (made or readers & -readers).bit_length() - 1
+            last = max(first, readers.bit_length() - 1)
+            starts[first] = starts.get(first, 0) + size
+            ends[last] = ends.get(last, 0) + size
+        now = most = 0.0
+        for op in sorted({*starts, *ends}):
+            now += starts.get(op, 0)
+            most = max(most, now)
+            now -= ends.get(op, 0)
+        return most
+
+    def _stream(self, group: Mask) -> Form:
+        """Return the form of a group in which nothing must be whole."""
+        s = self.structure
+        inner = [t for op in members(group) for t in s.makes[op] if s.readers[t] & group]
+        need = self._most(group, {t: self._small(t) for t in inner})
+        if need > self.unit:
+            raise self._too_large(group, need)
+        return Form("stream", need)
+
+    def _over(self, g: _Group, op: int) -> Set:
+        """Return the loops that a reduction or a product adds up."""
+        s, letters = self.structure, g.loops.of_op[op]
+        walk = s.walks[op]
+        if s.of_kind["matmul"] >> op & 1:
+            kept = {letter for _, axes in walk.makes for axis in axes for letter in axis}
+            return union(each for letter, each in letters.items() if letter not in kept)
+        axes = next((axes for t, axes in walk.reads if t == s.reads[op][0]), ())
+        return union(letters.get(letter, 0) for at in s.ops[op].axes for letter in axes[at])
+
+    # -- no matrix product: rows -----------------------------------------------------------------------------------
+
+    def _by_rows(self, g: _Group) -> list[Form]:
+        """Return the form without products. If all that is summed fits on chip, no partial results leave it."""
+        if g.crossing and len({self._over(g, op) for op in (*g.used, *g.crossing)}) > 1:
+            try:
+                form = self._rows(g, sorted((*g.used, *g.crossing)), [])
+            except Refused:
+                pass
+            else:
+                if form.name == "rows":
+                    return [form]
+        return [self._rows(g, g.used, g.crossing)]
+
+    def _rows(self, g: _Group, used: list[int], crossing: list[int]) -> Form:
+        overs = {op: self._over(g, op) for op in (*used, *crossing)}
+        wide = union(overs[op] for op in used)
+        differ = len({overs[op] for op in used}) > 1
+        if not used and crossing:
+            # The kernel runs along the axes of one of the sums, which adds up for free: the others leave partial sums.
+            free = min(
+                dict.fromkeys(overs.values()),
+                key=lambda over: self._partials(g, [op for op in crossing if overs[op] != over], over),
+            )
+            crossing = [op for op in crossing if overs[op] != free]
+            workspace = self._partials(g, crossing, free)
+        else:
+            crossing = [op for op in crossing if overs[op] & ~wide]
+            workspace = self._partials(g, crossing, wide)
+        tiles = self._row_tiles(g, used, wide, overs, differ=differ)
+        need = self._most(g.mask, tiles)
+        if differ and self.chip is None:
+            raise self._differing(g, used, overs, need)
+        if need <= self.unit:
+            return Form("rows" if wide else "stream", need, workspace=workspace)
+        if differ:
+            raise self._differing(g, used, overs, need)
+        return self._passes(g, used, wide, workspace)
+
+    def _row_tiles(
+        self, g: _Group, used: list[int], wide: Set, overs: Mapping[int, Set], *, differ: bool
+    ) -> dict[int, float]:
+        s = self.structure
+        lines = 1 if differ else self._lines(g, wide)
+        tiles = {}
+        for t in g.loops.axes:
+            held = self._held(g, t, used, overs)
+            touches = any((s.producer[t] | s.readers[t]) >> op & 1 for op in used)
+            if differ and (held or touches):
+                held = wide
+            if held & g.loops.of(t):
+                tiles[t] = lines * self._part(g, t, held)
+            elif t in g.inner:
+                tiles[t] = self._small(t)
+        return tiles
+
+    def _held(self, g: _Group, t: int, used: Iterable[int], overs: Mapping[int, Set]) -> Set:
+        """Return the loops that a tensor has whole: it is needed for a reduction, and again after it."""
+        s, held = self.structure, 0
+        readers = s.readers[t] & g.mask
+        for op in used:
+            keeps = s.keeping >> op & 1
+            if s.producer[t] >> op & 1:
+                source = s.reads[op][0]
+                stays = s.producer[source] & g.mask or s.readers[source] & g.mask & s.after[op]
+                if keeps and not stays:
+                    held |= overs[op]
+            elif readers & (s.before[op] | 1 << op):
+                twice = keeps and s.producer[t] & g.mask and readers >> op & 1
+                if twice or readers & s.after[op]:
+                    held |= overs[op]
+        return held
+
+    def _lines(self, g: _Group, wide: Set) -> int:
+        """Return how many rows a block takes so that each line of memory that it reads or writes is used whole."""
+        if not wide:
+            return 1
+        most = 1
+        for t in (*g.entering, *g.leaving):
+            axes = g.loops.axes[t]
+            if g.loops.of(t) & wide and axes and not axes[-1] & wide and self.shapes[t][-1] > 1:
+                most = max(most, ceil(LINE / self.width[t]))
+        every = (1 << len(g.loops.sizes)) - 1
+        return min(most, max(1, g.loops.count(every & ~wide)))
+
+    def _partials(self, g: _Group, reductions: Iterable[int], wide: Set) -> int:
+        """Return the bytes of partial sums: each unit writes its own once, and they are read once."""
+        s, total = self.structure, 0
+        for op in reductions:
+            blocks = g.loops.count(self._over(g, op) & ~wide)
+            results = sum(self.elements[t] for t in s.makes[op])
+            total += 2 * _PARTIAL * s.ops[op].stats * results * min(blocks, self.units)
+        return total
+
+    def _passes(self, g: _Group, used: list[int], wide: Set, workspace: int) -> Form:
+        """Return the form of a kernel whose rows do not fit: what a reduction needs is read and made again after it."""
+        s = self.structure
+        deep: dict[int, int] = {}
+        for op in reversed(used):
+            deep[op] = 1 + max((deep[other] for other in deep if s.after[op] >> other & 1), default=0)
+        reads = {}
+        for t in g.entering:
+            if g.loops.of(t) & wide:
+                passes = max((deep[op] for op in used if self._feeds(g, t, op)), default=0)
+                if passes:
+                    reads[t] = 1 + passes
+        times = {}
+        for op in members(g.mask):
+            passes = max((deep[each] for each in used if self._makers(g, each) >> op & 1), default=0)
+            if passes:
+                times[op] = 1 + passes
+        need = VECTOR * sum(self.width[t] for t in g.inner)
+        return Form("two passes", need, reads=reads, times=times, workspace=workspace)
+
+    def _makers(self, g: _Group, op: int) -> Mask:
+        """Return the ops of the group that make what a reduction reduces."""
+        maker = self.structure.producer[self.structure.reads[op][0]]
+        return (maker | union(self.structure.before[each] for each in members(maker))) & g.mask
+
+    def _feeds(self, g: _Group, t: int, op: int) -> bool:
+        """Return whether a reduction needs a tensor for its result."""
+        s = self.structure
+        return s.reads[op][0] == t or bool(s.readers[t] & self._makers(g, op))
+
+    # -- matrix products -------------------------------------------------------------------------------------------
+
+    def _depth(self, g: _Group) -> int:
+        """Return the number of products one after the other, at most two."""
+        s, deep = self.structure, dict[int, int]()
+        for dot in members(g.dots):
+            deep[dot] = 1 + max((deep[other] for other in deep if s.before[dot] >> other & 1), default=0)
+            if deep[dot] > 2:  # noqa: PLR2004 - a kernel has two levels of products
+                middle = next(other for other in deep if deep[other] == 2 and s.before[dot] >> other & 1)  # noqa: PLR2004
+                first = next(other for other in deep if deep[other] == 1 and s.before[middle] >> other & 1)
+                one, two, three = (s.names[op] for op in (first, middle, dot))
+                sentence = f"{one}, {two} and {three} are three matrix products one after the other: a kernel has at most two"
+                raise Refused("kinds", sentence, first, middle, dot)
+        return max(deep.values())
+
+    def _cones(self, g: _Group) -> tuple[Mask, Mask]:
+        """Return the ops before a product, and the ops that use the result of one or meet it."""
+        s, names = self.structure, self.structure.names
+        after, before = union(s.after[dot] for dot in members(g.dots)), union(s.before[dot] for dot in members(g.dots))
+        upstream, downstream = before & g.mask & ~g.dots, after & g.mask & ~g.dots
+        rest = g.mask & ~g.dots & ~upstream & ~downstream
+        downstream |= union(1 << op for op in members(rest) if s.after[op] & downstream)
+        if loose := rest & ~downstream:
+            op, dot = next(members(loose)), next(members(g.dots))
+            raise Refused("kinds", f"{names[op]} neither feeds {names[dot]} nor uses its result", op, dot)
+        dots = list(members(g.dots))
+        for at, one in enumerate(dots):
+            for other in dots[at + 1 :]:
+                meet = s.after[one] & s.after[other] & g.mask or (s.after[one] | s.before[one]) >> other & 1
+                if not meet and not {*s.reads[one]} & {*s.reads[other]}:
+                    sentence = f"{names[one]} and {names[other]} share no input and no result"
+                    raise Refused("kinds", sentence, one, other)
+        return upstream, downstream
+
+    def _results(self, g: _Group, dots: Iterable[int]) -> Set:
+        s = self.structure
+        return union(g.loops.of(t) for dot in dots for t in s.makes[dot])
+
+    def _operands(self, g: _Group, dot: int) -> list[tuple[int, Set]]:
+        """Return the tensors that a product reads, with the loops that the product walks in each."""
+        letters = g.loops.of_op[dot]
+        return [
+            (t, union(letters.get(letter, 0) for axis in axes for letter in axis))
+            for t, axes in self.structure.walks[dot].reads
+        ]
+
+    def _side(self, g: _Group, live: float, dot: int) -> int:
+        """Return the side of a product's tiles: the largest power of two whose tiles take half of the capacity."""
+        side = STEP
+        while live * (2 * side) ** 2 <= self.unit / 2 and side < 2**30:
+            side *= 2
+        need = self._tile(g, live, side, dot)
+        if need > self.unit:
+            raise self._too_large(g.mask, need, f"tiles of {side} × {side} elements")
+        return side
+
+    def _tile(self, g: _Group, live: float, side: int, dot: int) -> float:
+        """Return the bytes of a product's tiles. Rows are of the first operand only, columns of the second only."""
+        (_, one), (_, other) = self._operands(g, dot)[:2]
+        out = self._results(g, [dot])
+        rows, columns = g.loops.count(out & one & ~other), g.loops.count(out & other & ~one)
+        return live * min(side, rows) * min(side, columns)
+
+    def _repeats(self, g: _Group, op: int, dots: Iterable[int], side: int) -> int:
+        """Return how often an op before products runs: once for each block along the loops that its operands lack."""
+        s, lacking = self.structure, set[Set]()
+        for dot in dots:
+            out = self._results(g, [dot])
+            for t, loops in self._operands(g, dot):
+                maker = s.producer[t] & g.mask
+                if maker and (maker >> op & 1 or any(s.before[each] >> op & 1 for each in members(maker))):
+                    lacking.add(out & ~loops)
+        return max(1, sum(ceil(g.loops.count(loops) / side) for loops in lacking))
+
+    def _final(self, g: _Group, op: int) -> bool:
+        """Return whether a reduction must be complete before it is used, because it cannot be corrected later."""
+        s = self.structure
+        return not s.ops[op].rescale or any(s.kept[t] or s.readers[t] & ~g.mask for t in s.makes[op])
+
+    def _live(self, g: _Group, of: Mask, dots: Iterable[int]) -> float:
+        """Return the bytes on chip for one element of the results of products and of what follows them."""
+        s = self.structure
+        tiles = {t: self.width[t] for t in g.inner if s.producer[t] & of}
+        return self._most(g.mask, tiles) or max(self.width[t] for dot in dots for t in s.makes[dot])
+
+    def _product(self, g: _Group) -> list[Form]:
+        """Return the forms of a group with products of one level."""
+        s, names = self.structure, self.structure.names
+        upstream, downstream = self._cones(g)
+        dots = list(members(g.dots))
+        first = [op for op in g.used if upstream >> op & 1]
+        last = [op for op in g.used if downstream >> op & 1]
+        for op in first:
+            for dot in dots:
+                if s.after[op] >> dot & 1 and (left := self._over(g, op) & ~self._over(g, dot)):
+                    sentence = (
+                        f"{names[op]} reduces {self._axis(g, op, left)}, which {names[dot]} does not add up: "
+                        "every block would need all of its rows"
+                    )
+                    raise Refused("axes", sentence, op, dot)
+        if beside := [op for op in g.crossing if upstream >> op & 1]:
+            raise Refused("kinds", f"{names[beside[0]]} neither feeds {names[dots[0]]} nor uses its result", beside[0])
+        out = self._results(g, dots)
+        epilogue = g.dots | downstream
+        live = self._live(g, epilogue, dots)
+        forms = []
+        if not last:
+            forms.append(self._tiles(g, dots, upstream, live, [op for op in first if self._final(g, op)]))
+        whole = union(self._over(g, op) for op in last)
+        if whole & ~out:
+            raise Refused("axes", f"{names[last[0]]} reduces other axes than those of {names[dots[0]]}", last[0])
+        if self.chip is None and last:
+            raise Refused("axes", f"{names[last[0]]} needs rows of {names[dots[0]]} whole: name the chip that holds them")
+        if (last or first) and not any(self._window(g, dot) for dot in dots) and self.chip is not None:
+            keeping = [op for op in first if self._final(g, op)] or ([] if last else first)
+            per_row, rows = self._kept_rows(g, dots, keeping)
+            rows &= ~whole
+            if last:
+                tiles = {t: self._part(g, t, whole) for t in g.loops.axes if s.producer[t] & g.dots or (t in g.inner and s.producer[t] & epilogue)}
+                per_row += self._most(g.mask, tiles)
+            found = self._blocks_of_rows(g, Form("whole rows", workspace=self._edges(g, STEP)), rows, per_row, upstream)
+            if not found and not forms:
+                count = min(STEP, g.loops.count(rows))
+                what = s.tensors[s.makes[dots[0]][0]].name
+                raise self._too_large(g.mask, count * per_row, f"{count} rows of {what}", last[0])
+            forms += found
+        return forms
+
+    def _tiles(self, g: _Group, dots: list[int], upstream: Mask, live: float, final: list[int]) -> Form:
+        """Return the form of products in tiles of their results."""
+        s = self.structure
+        big = max(dots, key=lambda dot: max(self.elements[t] for t in s.makes[dot]))
+        side = self._side(g, live, big)
+        times = {op: n for op in members(upstream) if (n := self._repeats(g, op, dots, side)) > 1}
+        need, keeps, reads = self._tile(g, live, side, big), "", {}
+        if final:
+            per_row, rows = self._kept_rows(g, dots, final)
+            kept = per_row * min(STEP, g.loops.count(rows)) + self._tile(g, live, min(side, STEP), big)
+            if kept <= self.unit:
+                need, keeps = kept, "rows"
+            else:
+                keeps, over = "again", self._over(g, final[0])
+                reads = {t: 2 for t in g.entering if g.loops.of(t) & over and any(self._feeds(g, t, op) for op in final)}
+        return Form("tiles", need, keeps, block=side, reads=reads, times=times, workspace=self._edges(g, side))
+
+    def _edges(self, g: _Group, side: int) -> int:
+        """Return the bytes of partial results of sums over tiles, such as a loss over a vocabulary."""
+        s, total = self.structure, 0
+        for op in g.crossing:
+            blocks = g.loops.count(self._over(g, op))
+            if blocks > side:
+                results = sum(self.elements[t] for t in s.makes[op])
+                total += 2 * _PARTIAL * s.ops[op].stats * results * ceil(blocks / side)
+        return total
+
+    def _kept_rows(self, g: _Group, dots: list[int], keeping: list[int]) -> tuple[float, Set]:
+        """Return the bytes of a row of the operands that must be complete on chip, and the loops of the rows."""
+        s = self.structure
+        summed, rows = union(self._over(g, dot) for dot in dots), self._results(g, dots)
+        made = [
+            t
+            for dot in dots
+            for t in s.reads[dot]
+            if s.producer[t] & g.mask and any((self._behind(t) >> op) & 1 for op in keeping)
+        ]
+        raw = [t for op in keeping for t in s.reads[op] if not s.producer[t] & g.mask and g.loops.of(t) & self._over(g, op)]
+        for t in made:
+            rows &= g.loops.of(t)
+        return max(sum(self._part(g, t, summed) for t in dict.fromkeys(ts)) for ts in (made, raw)), rows
+
+    def _behind(self, t: int) -> Mask:
+        """Return the op that makes a tensor, and all ops before it."""
+        maker = self.structure.producer[t]
+        return maker | union(self.structure.before[op] for op in members(maker))
+
+    def _blocks_of_rows(self, g: _Group, form: Form, rows: Set, per_row: float, upstream: Mask) -> list[Form]:
+        """Return the fastest form whose blocks keep rows on chip, in a list; an empty list if not even one block fits.
+
+        What lacks the rows is read once in each wave of blocks. It is read once in all if there is one wave, or if the
+        memory that all units share holds it. The smallest of equally fast blocks fills most units.
+        """
+        s = self.structure
+        lacking = [t for t in g.entering if rows & ~g.loops.of(t)]
+        walked = [t for t in lacking if s.readers[t] & (g.dots | upstream)]
+        batch = rows
+        for t in walked:
+            batch &= g.loops.of(t)
+        rows &= ~batch
+        count, entries = g.loops.count(rows), g.loops.count(batch)
+        entry = sum(self.counts.sizes[t] / g.loops.count(batch & g.loops.of(t)) for t in lacking)
+        spread = [op for op in members(upstream) if rows & ~union(g.loops.of(t) for t in s.makes[op])]
+        found, block = list[Form](), min(STEP, count)
+        while per_row * block <= self.unit:
+            blocks, need = ceil(count / block), per_row * block
+            waves = ceil(blocks / self.units)
+            free = self.shared if self.units > 1 else self.shared - need
+            again = 1 if waves == 1 or entry <= free else waves
+            found.append(
+                Form(
+                    form.name,
+                    need,
+                    form.keeps,
+                    block,
+                    blocks * entries,
+                    {t: again for t in lacking if again > 1},
+                    {op: blocks for op in spread if blocks > 1},
+                    form.workspace,
+                )
+            )
+            if block == count:
+                break
+            block = min(2 * block, count)
+        if not found:
+            return []
+        def rank(one: Form) -> tuple[float, int, float]:
+            return round(self.seconds(g.mask, one), _ROUND), self.bytes(g.mask, one), one.need
+
+        return [min(found, key=rank)]
+
+    def _window(self, g: _Group, dot: int) -> bool:
+        """Return whether a product reads neighbours: one operand has loops that no other tensor of the product has."""
+        s = self.structure
+        operands = self._operands(g, dot)
+        out = self._results(g, [dot])
+        for t, loops in operands:
+            others = out | union(each for other, each in operands if other != t)
+            if g.loops.count(loops & ~others) > 1:
+                return True
+        return bool(s.ops[dot].inputs) and False
+
+    def _chain(self, g: _Group) -> list[Form]:
+        """Return the forms of a group with two levels of products."""
+        s, names = self.structure, self.structure.names
+        upstream, downstream = self._cones(g)
+        ones = [dot for dot in members(g.dots) if s.after[dot] & g.dots]
+        twos = [dot for dot in members(g.dots) if not s.after[dot] & g.dots]
+        first = union(1 << dot for dot in ones)
+        fed = [dot for dot in twos if s.before[dot] & first]
+        if self.chip is None:
+            raise Refused("axes", f"{names[ones[0]]} and {names[fed[0]]} are a chain of two products: name the chip that holds their rows")
+        mids, others = list[int](), list[int]()
+        for dot in fed:
+            made = [t for t in s.reads[dot] if self._behind(t) & g.mask & first]
+            if len(made) != 1:
+                sentence = f"both operands of {names[dot]} are products of the same kernel: a block has rows of only one"
+                raise Refused("kinds", sentence, dot)
+            if self._window(g, dot):
+                maker = names[next(members(s.producer[made[0]]))]
+                sentence = f"{names[dot]} reads a window of the result of {maker}: neighbouring blocks would compute the same elements"
+                raise Refused("kinds", sentence, dot)
+            mids += made
+            others += [t for t in s.reads[dot] if t not in made]
+        fed_mask = union(1 << dot for dot in fed)
+        middle = union(
+            1 << op
+            for op in members(g.mask & ~g.dots)
+            if s.before[op] & first and s.after[op] & fed_mask
+        )
+        tail, pro = downstream & ~middle, upstream & ~middle
+        over = union(self._over(g, dot) for dot in fed)
+        rows = g.loops.of(mids[0]) & ~over
+        for dot in ones:
+            out = self._results(g, [dot])
+            if out & ~(rows | over):
+                raise Refused("axes", f"{names[dot]} has axes that {names[fed[0]]} does not use", dot, fed[0])
+            if rows & ~out:
+                raise Refused("axes", f"{names[dot]} does not have the rows of {names[fed[0]]}", dot, fed[0])
+        deep = union(self._over(g, dot) for dot in ones)
+        in_middle = [op for op in g.used if middle >> op & 1]
+        in_tail = [op for op in g.used if tail >> op & 1]
+        at_first = [op for op in g.used if pro >> op & 1]
+        for op in (*in_middle, *at_first):
+            allowed = over if middle >> op & 1 else deep | over
+            if self._over(g, op) & ~allowed:
+                raise Refused("axes", f"{names[op]} reduces along the rows that are spread over blocks", op)
+        for op in g.crossing:
+            if self._over(g, op) & rows:
+                raise Refused("axes", f"{names[op]} adds up rows that are spread over blocks", op)
+        width = self._results(g, twos) & ~rows
+        lefts = self._with_rows(g, ones, rows)
+        sides = [t for t in self._with_rows(g, [dot for dot in twos if dot not in fed], rows) if t not in lefts]
+        left_row = sum(self._part(g, t, deep | over) for t in lefts)
+        results = [t for dot in twos for t in s.makes[dot]]
+        result_row = sum(self._part(g, t, width) for t in results)
+        result_step = STEP * sum(self.width[t] for t in results)
+        between = {t: self.width[t] for t in g.inner if s.producer[t] & (first | middle)}
+        walked = STEP * self._most(g.mask, between)
+        kept_row = sum(self._part(g, t, over) for t in dict.fromkeys(mids))
+        inputs = (t for op in in_middle for t in s.reads[op] if s.producer[t] & g.mask and t not in mids)
+        kept_row += sum(self._part(g, t, over) for t in inputs if g.loops.of(t) & over)
+        side_row = sum(self._part(g, t, g.loops.of(t) & ~rows) for t in sides)
+        one = left_row + result_row + walked
+        two = left_row + kept_row + side_row + (result_row if in_tail else result_step)
+        forms = []
+        if not any(self._final(g, op) for op in in_middle):
+            forms += self._blocks_of_rows(g, Form("chain", keeps="result"), rows, one, pro)
+        forms += self._blocks_of_rows(g, Form("chain", keeps="middle"), rows, two, pro)
+        forms += self._chain_again(g, (ones, twos), (middle, tail, pro), (rows, width), kept_row, at_first, in_tail)
+        if not forms:
+            block = min(STEP, g.loops.count(rows))
+            what = (
+                f"{block} rows of the result and of {self._listed(lefts)} need {_bytes(block * one)}, "
+                f"{block} rows of {self._listed(mids)} {_bytes(block * two)}"
+            )
+            raise Refused("capacity", f"{what}; {self._holds()}")
+        return forms
+
+    def _with_rows(self, g: _Group, dots: Iterable[int], rows: Set) -> list[int]:
+        """Return the tensors that products read and that have all rows of a block."""
+        s = self.structure
+        return list(dict.fromkeys(t for dot in dots for t in s.reads[dot] if not rows & ~g.loops.of(t)))
+
+    def _chain_again(
+        self,
+        g: _Group,
+        dots: tuple[list[int], list[int]],
+        cones: tuple[Mask, Mask, Mask],
+        axes: tuple[Set, Set],
+        kept_row: float,
+        at_first: list[int],
+        in_tail: list[int],
+    ) -> list[Form]:
+        """Return the chain that computes the rows between the products again for each block of the result, in a list."""
+        s = self.structure
+        (ones, twos), (middle, tail, pro), (rows, width) = dots, cones, axes
+        lacking = {t for dot in ones for t in s.reads[dot] if rows & ~g.loops.of(t) and not s.producer[t] & g.mask}
+        if in_tail or any(self._final(g, op) for op in at_first) or sum(self.counts.sizes[t] for t in lacking) > self.shared:
+            return []
+        last = union(1 << dot for dot in twos) | tail
+        live, count = self._live(g, last, twos), g.loops.count(rows)
+        try:
+            side = self._side(g, live, twos[0])
+        except Refused:
+            return []
+        if count < STEP:
+            side = min(side, max(count, 1))
+        while side > STEP and kept_row * side > self.unit:
+            side //= 2
+        kept = kept_row * min(side, count)
+        if kept > self.unit:
+            return []
+        again = ceil(g.loops.count(width) / side)
+        first = union(1 << dot for dot in ones)
+        repeated = first | middle | union(1 << op for op in members(pro) if s.after[op] & first)
+        times = {op: again for op in members(repeated)} if again > 1 else {}
+        return [Form("chain", kept + self._tile(g, live, side, twos[0]), "nothing", side, times=times)]
+
+    # -- sentences -------------------------------------------------------------------------------------------------
+
+    def _holds(self) -> str:
+        if self.share is None or self.chip is None:
+            return "name the chip that holds this much"
+        whose = "a unit's share of the" if self.share.units > 1 else "the"
+        return f"{whose} {self.share.level} of {self.chip.name} holds {_bytes(self.share.capacity)}"
+
+    def _too_large(self, group: Mask, need: float, what: str = "", *ops: int) -> Refused:
+        what = what or f"the tiles of {self.structure.label(group)}"
+        return Refused("capacity", f"{what} need {_bytes(need)} at a time; {self._holds()}", *ops)
+
+    def _differing(self, g: _Group, used: list[int], overs: Mapping[int, Set], need: float) -> Refused:
+        s = self.structure
+        one, other = next((a, b) for a in used for b in used if overs[a] != overs[b])
+        how = f"{s.names[one]} reduces {_axes_of(s.ops[one].axes)} and {s.names[other]} reduces {_axes_of(s.ops[other].axes)}"
+        if s.ops[one].axes == s.ops[other].axes:
+            how = f"{s.names[one]} and {s.names[other]} reduce {_axes_of(s.ops[one].axes)}, but elements are moved between them"
+        sentence = f"{how}: one kernel of {s.label(g.mask)} would keep {_bytes(need)} on chip at a time; {self._holds()}"
+        return Refused("axes", sentence, one, other)
+
+    def _axis(self, g: _Group, op: int, _left: Set) -> str:
+        return _axes_of(self.structure.ops[op].axes)
+
+    def _listed(self, tensors: Iterable[int]) -> str:
+        names = list(dict.fromkeys(self.structure.tensors[t].name for t in tensors))
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _axes_of(axes: Sequence[int]) -> str:
+    return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
+
+
+def _bytes(size: float) -> str:
+    return format_quantity(float(size), "B")

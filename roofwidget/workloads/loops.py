@@ -1,0 +1,247 @@
+"""The loops of a group of ops: which axes of its tensors the kernel walks together.
+
+The ops of a group share tensors, so the loops of an axis that one op writes and another reads are the same. A loop is
+split where one op walks an axis whole and another walks its parts: ``h·d`` becomes h and d in the whole group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from roofwidget.workloads.index import ANY, Axis, Index
+from roofwidget.workloads.masks import Mask, members
+
+if TYPE_CHECKING:
+    from roofwidget.workloads.structure import Structure
+
+Set: TypeAlias = int
+"""A set of loops of one group: bit i is 1 if loop i is in the set."""
+
+
+class Walk(NamedTuple):
+    """The loops of one op: those of each tensor's axes, by tensor, in the order of its reads and its writes."""
+
+    reads: tuple[tuple[int, tuple[Axis, ...]], ...]
+    makes: tuple[tuple[int, tuple[Axis, ...]], ...]
+
+
+def walk_of(index: Index | None, inputs: Sequence[int], outputs: Sequence[int], ranks: Sequence[int]) -> Walk:
+    """Return the loops of an op. A tensor that is listed twice has the loops of its first place."""
+    if index is None:
+        sides = [[(t, (ANY,) * ranks[t]) for t in side] for side in (inputs, outputs)]
+    else:
+        sides = [list(zip(side, axes, strict=True)) for side, axes in zip((inputs, outputs), index, strict=True)]
+    reads, makes = (tuple(dict(reversed(side)).items()) for side in sides)
+    return Walk(tuple(reversed(reads)), tuple(reversed(makes)))
+
+
+@dataclass(frozen=True)
+class Loops:
+    """The loops of a group.
+
+    Parameters
+    ----------
+    sizes
+        The size of each loop, elements.
+    axes
+        For each tensor of the group: the loops of each axis.
+    joined
+        A tensor made in the group of which two axes are one loop, or None. Each block of such a kernel would need
+        elements that other blocks make.
+    """
+
+    sizes: tuple[int, ...]
+    axes: dict[int, tuple[Set, ...]]
+    joined: int | None
+    of_op: dict[int, dict[str, Set]]
+
+    def of(self, t: int) -> Set:
+        """Return the loops of a tensor."""
+        found = 0
+        for axis in self.axes.get(t, ()):
+            found |= axis
+        return found
+
+    def count(self, loops: Set) -> int:
+        """Return the product of the sizes of loops."""
+        total = 1
+        for loop in members(loops):
+            total *= self.sizes[loop]
+        return total
+
+
+class _Joining:
+    """Axes that are joined one after the other. An axis is a list of nodes; a node may be split into others."""
+
+    def __init__(self) -> None:
+        self.size: list[int] = []
+        self._parent: list[int] = []
+        self._parts: dict[int, list[int]] = {}
+
+    def node(self, size: int) -> int:
+        self.size.append(size)
+        self._parent.append(len(self._parent))
+        return len(self._parent) - 1
+
+    def find(self, node: int) -> int:
+        while self._parent[node] != node:
+            self._parent[node] = self._parent[self._parent[node]]
+            node = self._parent[node]
+        return node
+
+    def expanded(self, nodes: Iterable[int]) -> list[int]:
+        """Return the loops of an axis, without loops that were split."""
+        found: list[int] = []
+        for node in nodes:
+            root = self.find(node)
+            found += self.expanded(self._parts[root]) if root in self._parts else [root]
+        return found
+
+    def join(self, one: Sequence[int], other: Sequence[int]) -> None:
+        """Make two axes the same loops, from the slowest loop on. Parts that do not match stay apart."""
+        left, right = self.expanded(one), self.expanded(other)
+        if len(left) == len(right) == 1:
+            self._union(left[0], right[0])
+            return
+        while left and right:
+            a, b = left.pop(0), right.pop(0)
+            if a == b:
+                continue
+            if self.size[a] == self.size[b]:
+                self._union(a, b)
+            elif self.size[a] % self.size[b] == 0:
+                left.insert(0, self._split(a, b))
+            elif self.size[b] % self.size[a] == 0:
+                right.insert(0, self._split(b, a))
+            else:
+                return
+
+    def _union(self, a: int, b: int) -> None:
+        if a != b:
+            self.size[a] = max(self.size[a], self.size[b])
+            self._parent[b] = a
+
+    def _split(self, node: int, first: int) -> int:
+        """Split a loop into `first` and the rest, and return the rest."""
+        rest = self.node(self.size[node] // self.size[first])
+        self._parts[node] = [first, rest]
+        return rest
+
+
+class LoopsOf:
+    """Finds the loops of the groups of one graph.
+
+    Parameters
+    ----------
+    structure
+        The graph.
+    shapes
+        The shape of each tensor, ints.
+    """
+
+    def __init__(self, structure: Structure, shapes: Sequence[Sequence[int]]) -> None:
+        self.structure, self.shapes = structure, shapes
+        self._known: dict[Mask, Loops] = {}
+
+    def __call__(self, group: Mask) -> Loops:
+        """Return the loops of a group."""
+        if group not in self._known:
+            self._known[group] = self._found(group)
+        return self._known[group]
+
+    def _found(self, group: Mask) -> Loops:
+        joining = _Joining()
+        axes: dict[int, list[list[int]]] = {}
+        letters: dict[int, dict[str, list[int]]] = {}
+        later: list[tuple[int, list[list[int]]]] = []
+        for op in members(group):
+            walk = self.structure.walks[op]
+            own = letters[op] = self._nodes(joining, walk)
+            for t, each in (*walk.reads, *walk.makes):
+                mine = [[node for letter in axis for node in own[letter]] if axis != ANY else [] for axis in each]
+                if t not in axes:
+                    axes[t] = [nodes or [joining.node(self.shapes[t][at])] for at, nodes in enumerate(mine)]
+                elif self.structure.producer[t] & group:
+                    _join(joining, axes[t], mine)
+                else:
+                    later.append((t, mine))
+        for t, mine in later:
+            # A tensor that enters and that two ops walk in different ways is read in two ways.
+            if not self._would_merge(joining, axes, t, mine, group):
+                _join(joining, axes[t], mine)
+        return self._numbered(joining, axes, letters, group)
+
+    def _nodes(self, joining: _Joining, walk: Walk) -> dict[str, list[int]]:
+        """Return a node for each letter of an op. A letter that is only a part of an axis gets what the axis leaves."""
+        sizes: dict[str, int] = {}
+        joined: list[tuple[Axis, int]] = []
+        for t, each in (*walk.reads, *walk.makes):
+            for axis, size in zip(each, self.shapes[t], strict=True):
+                if len(axis) == 1 and axis != ANY:
+                    sizes[axis[0]] = max(size, sizes.get(axis[0], 1))
+                elif len(axis) > 1:
+                    joined.append((axis, size))
+        for axis, size in joined:
+            left = size
+            for letter in axis:
+                left //= sizes.get(letter, 1)
+            for letter in axis:
+                if letter not in sizes:
+                    sizes[letter], left = max(left, 1), 1
+        return {letter: [joining.node(size)] for letter, size in sizes.items()}
+
+    def _would_merge(
+        self, joining: _Joining, axes: dict[int, list[list[int]]], t: int, mine: list[list[int]], group: Mask
+    ) -> bool:
+        """Return whether joining the axes of an entering tensor would make two axes of one tensor the same loop."""
+        pairs = {}
+        for one, other in zip(axes[t], mine, strict=True):
+            left, right = joining.expanded(one), joining.expanded(other)
+            if len(left) == len(right):
+                pairs.update({b: a for a, b in zip(left, right, strict=True) if a != b})
+        if not pairs:
+            return False
+        for each in axes.values():
+            roots = [pairs.get(root, root) for axis in each for root in joining.expanded(axis)]
+            if len(set(roots)) < len(roots):
+                return True
+        return False
+
+    def _numbered(
+        self,
+        joining: _Joining,
+        axes: dict[int, list[list[int]]],
+        letters: dict[int, dict[str, list[int]]],
+        group: Mask,
+    ) -> Loops:
+        number: dict[int, int] = {}
+
+        def as_set(nodes: Iterable[int]) -> Set:
+            found = 0
+            for root in joining.expanded(nodes):
+                found |= 1 << number.setdefault(root, len(number))
+            return found
+
+        numbered = {t: tuple(map(as_set, each)) for t, each in axes.items()}
+        of_op = {op: {letter: as_set(nodes) for letter, nodes in own.items()} for op, own in letters.items()}
+        joined = next(
+            (t for t, each in numbered.items() if self.structure.producer[t] & group and _overlap(each)), None
+        )
+        return Loops(tuple(joining.size[root] for root in number), numbered, joined, of_op)
+
+
+def _join(joining: _Joining, one: Sequence[Sequence[int]], other: Sequence[Sequence[int]]) -> None:
+    for a, b in zip(one, other, strict=True):
+        if a and b:
+            joining.join(a, b)
+
+
+def _overlap(axes: Iterable[Set]) -> bool:
+    seen = 0
+    for axis in axes:
+        if seen & axis:
+            return True
+        seen |= axis
+    return False
