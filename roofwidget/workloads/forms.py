@@ -96,6 +96,7 @@ class _Group:
     """A group of ops, with what its forms need."""
 
     mask: Mask
+    ops: list[int]
     loops: Loops
     dots: Mask
     used: list[int]
@@ -105,6 +106,7 @@ class _Group:
     entering: list[int]
     leaving: list[int]
     inner: list[int]
+    touched: list[int]
 
 
 class Forms:
@@ -148,10 +150,16 @@ class Forms:
         self.elements = [prod(shape) for shape in self.shapes]
         self.width = [DTYPES[dtype] / 8 for dtype in s.dtypes]
         self.loops = LoopsOf(s, self.shapes)
+        self._touched = [(*reads, *makes) for reads, makes in zip(s.reads, s.makes, strict=True)]
         self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
         self._peaks: dict[tuple[str, str], float] = {}
         self._known: dict[Mask, Form | Refusal] = {}
-        self._priced: dict[Mask, tuple[float, int]] = {}
+        self._priced: dict[Mask, tuple[float, int] | None] = {}
+        self._summed: dict[Mask, tuple[int, tuple[int, ...]]] = {0: (0, (0,) * len(CLASSES))}
+        # If all groups have the same precision, it is looked up only once.
+        floating = (dtype for t, dtype in enumerate(s.dtypes) if is_floating(s.tensors[t].dtype))
+        judging = {*floating, *(s.precision(1 << op, counts) for op in range(len(s.ops)))}
+        self._only = judging.pop() if len(judging) == 1 else None
 
     # -- what a group costs ----------------------------------------------------------------------------------------
 
@@ -193,39 +201,79 @@ class Forms:
     def bytes(self, group: Mask, form: Form) -> int:
         """Return the bytes that a group moves in a form."""
         again = sum((times - 1) * self.counts.sizes[t] for t, times in form.reads.items())
-        return self.structure.bytes(group, self.counts) + again + form.workspace
+        return self._sums(group)[0] + again + form.workspace
 
     def flops(self, group: Mask, form: Form) -> tuple[int, ...]:
         """Return the FLOPs by class that a group does in a form: repeated ops count each time."""
-        return tuple(
-            sum(self._flops[op][at] * form.times.get(op, 1) for op in members(group)) for at in range(len(CLASSES))
-        )
+        flops = self._sums(group)[1]
+        for op, times in form.times.items():
+            flops = tuple(n + (times - 1) * more for n, more in zip(flops, self._flops[op], strict=True))
+        return flops
 
     def seconds(self, group: Mask, form: Form) -> float:
-        """Return the bound time of a group in a form."""
+        """Return the bound time of a group in a form.
+
+        Products of several precisions each have the peak of their own; all other FLOPs have the group's precision.
+        """
         compute = 0.0
-        if self.chip is not None and any(any(self._flops[op]) for op in members(group)):
-            own = self.structure.precision(group, self.counts) if self.own else None
-            for op in members(group):
-                stated = self.structure.stated[op] if self.own else None
-                for word, n in zip(CLASSES, self._flops[op], strict=True):
-                    if n:
-                        precision = (stated if word == "tensor" else None) or own or self.asked
-                        compute += n * form.times.get(op, 1) / self._peak(word, precision)
+        if self.chip is not None and any(flops := self.flops(group, form)):
+            own = self._precision(group) if self.own else self.asked
+            stated = {self.structure.stated[op] for op in members(group & self.structure.of_kind["matmul"])} if self.own else ()
+            if len(stated) > 1:
+                compute = self._mixed(group, form, own)
+            else:
+                compute = sum(n / self._peak(word, own) for word, n in zip(CLASSES, flops, strict=True) if n)
         return max(compute, self.bytes(group, form) / self.bandwidth, self.overhead)
+
+    def _mixed(self, group: Mask, form: Form, own: str) -> float:
+        """Return the seconds of FLOPs, those of products at the precision that each states."""
+        total = 0.0
+        for op in members(group):
+            for word, n in zip(CLASSES, self._flops[op], strict=True):
+                if n:
+                    precision = (self.structure.stated[op] if word == "tensor" else None) or own
+                    total += n * form.times.get(op, 1) / self._peak(word, precision)
+        return total
+
+    def _precision(self, group: Mask) -> str:
+        return self._only or self.structure.precision(group, self.counts) or self.asked
+
+    def _sums(self, group: Mask, smaller: Mask = 0) -> tuple[int, tuple[int, ...]]:
+        """Return the bytes of a group whose tensors are read once, and its FLOPs by class, each op run once.
+
+        This is faster if `smaller`, a part of the group, was asked for before.
+        """
+        found = self._summed.get(group)
+        if found is None:
+            s, counts = self.structure, self.counts
+            moved, flops = self._summed.get(smaller, self._summed[0])
+            smaller = smaller if smaller in self._summed else 0
+            total, touched = list(flops), set[int]()
+            for op in members(group & ~smaller):
+                moved += counts.extra[op]
+                total = [some + more for some, more in zip(total, self._flops[op], strict=True)]
+                touched.update(s.reads[op], s.makes[op])
+            for t in touched:
+                moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
+            found = self._summed[group] = moved, tuple(total)
+        return found
 
     def _peak(self, word: str, precision: str) -> float:
         if (word, precision) not in self._peaks and self.chip is not None:
             self._peaks[word, precision] = self.chip.peak_of(word, precision)[0]
         return self._peaks[word, precision]
 
-    def price(self, group: Mask) -> tuple[float, int] | None:
-        """Return the seconds and the bytes of a group in its fastest form, or None if it has no form."""
-        form = self.form(group)
-        if isinstance(form, Refusal):
-            return None
+    def price(self, group: Mask, smaller: Mask = 0) -> tuple[float, int] | None:
+        """Return the seconds and the bytes of a group in its fastest form, or None if it has no form.
+
+        This is faster if `smaller`, a part of the group, was asked for before.
+        """
         if group not in self._priced:
-            self._priced[group] = self.seconds(group, form), self.bytes(group, form)
+            self._sums(group, smaller)
+            form = self.form(group)
+            self._priced[group] = (
+                None if isinstance(form, Refusal) else (self.seconds(group, form), self.bytes(group, form))
+            )
         return self._priced[group]
 
     # -- which forms a group has -----------------------------------------------------------------------------------
@@ -241,10 +289,10 @@ class Forms:
         g = self._group(group, dots)
         if not dots:
             forms = self._by_rows(g)
-        elif self._depth(g) == 1:
-            forms = self._product(g)
-        else:
+        elif any(s.before[dot] & dots for dot in members(dots)):
             forms = self._chain(g)
+        else:
+            forms = self._product(g)
         if len(forms) == 1:
             return forms[0]
         return min(forms, key=lambda one: (round(self.seconds(group, one), _ROUND), self.bytes(group, one)))
@@ -259,10 +307,12 @@ class Forms:
         for op in members(group & s.reducing):
             is_used = s.keeping >> op & 1 or any(s.readers[t] & group for t in s.makes[op])
             (used if is_used else crossing).append(op)
-        touched = dict.fromkeys(t for op in members(group) for t in (*s.reads[op], *s.makes[op]))
+        ops = list(members(group))
+        touched = dict.fromkeys(t for op in ops for t in self._touched[op])
         made = [t for t in touched if s.producer[t] & group]
         return _Group(
             group,
+            ops,
             loops,
             dots,
             used,
@@ -270,6 +320,7 @@ class Forms:
             [t for t in touched if not s.producer[t] & group],
             [t for t in made if s.kept[t] or s.readers[t] & ~group],
             [t for t in made if s.readers[t] & group],
+            list(touched),
         )
 
     # -- tiles -----------------------------------------------------------------------------------------------------
@@ -308,11 +359,11 @@ class Forms:
     def _stream(self, group: Mask) -> Form:
         """Return the form of a group in which nothing must be whole."""
         s = self.structure
-        inner = [t for op in members(group) for t in s.makes[op] if s.readers[t] & group]
-        need = self._most(group, {t: self._small(t) for t in inner})
+        inner = {t: self._small(t) for op in members(group) for t in s.makes[op] if s.readers[t] & group}
+        need = self._most(group, inner) if sum(inner.values()) > self.unit else 0.0
         if need > self.unit:
             raise self._too_large(group, need)
-        return Form("stream", need)
+        return Form("stream", need or self._most(group, inner))
 
     def _over(self, g: _Group, op: int) -> Set:
         """Return the loops that a reduction or a product adds up."""
@@ -369,7 +420,7 @@ class Forms:
         s = self.structure
         lines = 1 if differ else self._lines(g, wide)
         tiles = {}
-        for t in g.loops.axes:
+        for t in g.touched:
             held = self._held(g, t, used, overs)
             touches = any((s.producer[t] | s.readers[t]) >> op & 1 for op in used)
             if differ and (held or touches):
@@ -406,8 +457,7 @@ class Forms:
             axes = g.loops.axes[t]
             if g.loops.of(t) & wide and axes and not axes[-1] & wide and self.shapes[t][-1] > 1:
                 most = max(most, ceil(LINE / self.width[t]))
-        every = (1 << len(g.loops.sizes)) - 1
-        return min(most, max(1, g.loops.count(every & ~wide)))
+        return min(most, g.loops.count(union(map(g.loops.of, g.touched)) & ~wide))
 
     def _partials(self, g: _Group, reductions: Iterable[int], wide: Set) -> int:
         """Return the bytes of partial sums: each unit writes its own once, and they are read once."""
@@ -431,7 +481,7 @@ class Forms:
                 if passes:
                     reads[t] = 1 + passes
         times = {}
-        for op in members(g.mask):
+        for op in g.ops:
             passes = max((deep[each] for each in used if self._makers(g, each) >> op & 1), default=0)
             if passes:
                 times[op] = 1 + passes
@@ -449,19 +499,6 @@ class Forms:
         return s.reads[op][0] == t or bool(s.readers[t] & self._makers(g, op))
 
     # -- matrix products -------------------------------------------------------------------------------------------
-
-    def _depth(self, g: _Group) -> int:
-        """Return the number of products one after the other, at most two."""
-        s, deep = self.structure, dict[int, int]()
-        for dot in members(g.dots):
-            deep[dot] = 1 + max((deep[other] for other in deep if s.before[dot] >> other & 1), default=0)
-            if deep[dot] > 2:  # noqa: PLR2004 - a kernel has two levels of products
-                middle = next(other for other in deep if deep[other] == 2 and s.before[dot] >> other & 1)  # noqa: PLR2004
-                first = next(other for other in deep if deep[other] == 1 and s.before[middle] >> other & 1)
-                one, two, three = (s.names[op] for op in (first, middle, dot))
-                sentence = f"{one}, {two} and {three} are three matrix products one after the other: a kernel has at most two"
-                raise Refused("kinds", sentence, first, middle, dot)
-        return max(deep.values())
 
     def _cones(self, g: _Group) -> tuple[Mask, Mask]:
         """Return the ops before a product, and the ops that use the result of one or meet it."""
@@ -566,7 +603,7 @@ class Forms:
             per_row, rows = self._kept_rows(g, dots, keeping)
             rows &= ~whole
             if last:
-                tiles = {t: self._part(g, t, whole) for t in g.loops.axes if s.producer[t] & g.dots or (t in g.inner and s.producer[t] & epilogue)}
+                tiles = {t: self._part(g, t, whole) for t in g.touched if s.producer[t] & g.dots or (t in g.inner and s.producer[t] & epilogue)}
                 per_row += self._most(g.mask, tiles)
             found = self._blocks_of_rows(g, Form("whole rows", workspace=self._edges(g, STEP)), rows, per_row, upstream)
             if not found and not forms:
@@ -574,6 +611,9 @@ class Forms:
                 what = s.tensors[s.makes[dots[0]][0]].name
                 raise self._too_large(g.mask, count * per_row, f"{count} rows of {what}", last[0])
             forms += found
+        if not forms:
+            sentence = f"{names[dots[0]]} reads neighbours of each element, so {names[last[0]]} cannot have its rows whole"
+            raise Refused("kinds", sentence, dots[0], last[0])
         return forms
 
     def _tiles(self, g: _Group, dots: list[int], upstream: Mask, live: float, final: list[int]) -> Form:
@@ -669,14 +709,13 @@ class Forms:
 
     def _window(self, g: _Group, dot: int) -> bool:
         """Return whether a product reads neighbours: one operand has loops that no other tensor of the product has."""
-        s = self.structure
         operands = self._operands(g, dot)
         out = self._results(g, [dot])
         for t, loops in operands:
             others = out | union(each for other, each in operands if other != t)
             if g.loops.count(loops & ~others) > 1:
                 return True
-        return bool(s.ops[dot].inputs) and False
+        return False
 
     def _chain(self, g: _Group) -> list[Form]:
         """Return the forms of a group with two levels of products."""
@@ -749,7 +788,7 @@ class Forms:
         if not forms:
             block = min(STEP, g.loops.count(rows))
             what = (
-                f"{block} rows of the result and of {self._listed(lefts)} need {_bytes(block * one)}, "
+                f"{block} rows of {self._listed([*results, *lefts])} need {_bytes(block * one)}, "
                 f"{block} rows of {self._listed(mids)} {_bytes(block * two)}"
             )
             raise Refused("capacity", f"{what}; {self._holds()}")

@@ -138,6 +138,9 @@ def _product(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Index:
     """Return the loops of a product: rows and columns in the last two axes, a batch before, a bias along the result."""
     a, b, *others = inputs
     (out, *more) = outputs
+    if not _fit(a.shape, b.shape, out.shape):
+        unknown = tuple((ANY,) * len(one.shape) for one in inputs)
+        return Index(unknown, tuple(tuple((letter,) for letter in _LETTERS[: len(one.shape)]) for one in outputs))
     rank = len(out.shape)
     result = [(letter,) for letter in _LETTERS[:rank]]
     inner = (_LETTERS[rank],)
@@ -158,6 +161,13 @@ def _product(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Index:
     shape = out.shape
     rest = tuple(_aligned_with(one, shape, result) for one in (*others, *more))
     return Index((left, right, *rest[: len(others)]), (tuple(result), *rest[len(others) :]))
+
+
+def _fit(a: Sequence[Count], b: Sequence[Count], out: Sequence[Count]) -> bool:
+    """Return whether shapes are those of a product of matrices or vectors, with a batch before that may broadcast."""
+    inner = b[-2] if len(b) > 1 else b[-1] if b else None
+    ends = (*(a[-2:-1]), *(b[-1:] if len(b) > 1 else ()))
+    return bool(a) and bool(b) and a[-1] == inner and len(out) >= len(ends) and tuple(out[len(out) - len(ends) :]) == ends
 
 
 def _aligned_with(one: Tensor, shape: Sequence[Count], letters: Sequence[Axis]) -> tuple[Axis, ...]:

@@ -110,8 +110,9 @@ class Rules:
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         self.opaque, self.matmuls = structure.of_kind["opaque"], structure.of_kind["matmul"]
-        beyond = {dot: self._reach(dot) for dot in members(self.matmuls)}
-        self.clashes = [self._clashes(op, beyond) for op in range(len(structure.ops))]
+        self.clashes = [structure.everything & ~(1 << op) if self.opaque >> op & 1 else self.opaque for op in range(len(structure.ops))]
+        for dot, others in self._product_clashes().items():
+            self.clashes[dot] |= others
 
     def merge_refusal(self, quotient: QuotientGraph, a: int, b: int) -> Refusal | None:
         """Return why two groups may not be merged, or None if they may."""
@@ -172,31 +173,38 @@ class Rules:
 
     # -- products --------------------------------------------------------------------------------------------------
 
-    def _reach(self, dot: int) -> Mask:
-        """Return the ops that use a product's result, through at most one further product."""
-        s, found, level = self.structure, 0, 1 << dot
-        for _ in range(2):
-            near = union(s.feeds[op] for op in members(level))
-            reached = flood(near & ~self.matmuls, s.feeds, ~self.matmuls & s.everything)
-            level = (near | union(s.feeds[op] for op in members(reached))) & self.matmuls
-            found |= reached | level
-        return found
+    def _product_clashes(self) -> dict[int, Mask]:
+        """Return, for each product, the products that share no kernel with it.
 
-    def _clashes(self, op: int, beyond: Mapping[int, Mask]) -> Mask:
-        s, one = self.structure, 1 << op
-        if one & self.opaque:
-            return s.everything & ~one
-        if not one & self.matmuls:
-            return self.opaque
-        beside = union(s.readers[t] for t in s.reads[op])
-        found = self.opaque
-        for other in members(self.matmuls & ~one):
-            related = (s.before[op] | s.after[op]) >> other & 1
-            between = self.matmuls & (s.after[op] & s.before[other] | s.before[op] & s.after[other])
-            apart = not related and not beside >> other & 1 and not beyond[op] & beyond[other]
-            if between or apart:
-                found |= 1 << other
-        return found
+        These are the products before or after it with another one between, and those that have nothing in common with
+        it: neither an input nor an op that uses both results through at most one further product each.
+        """
+        s, matmuls = self.structure, self.matmuls
+        reach: dict[int, Mask] = {}
+        clashes = dict.fromkeys(members(matmuls), 0)
+        users = [0] * len(s.ops)
+        for dot in clashes:
+            nearest, found = self._users(1 << dot)
+            further, more = self._users(nearest)
+            reach[dot] = found | nearest | more | further
+            for op in members(reach[dot]):
+                users[op] |= 1 << dot
+            far = matmuls & union(s.after[other] for other in members(nearest))
+            clashes[dot] |= far
+            for other in members(far):
+                clashes[other] |= 1 << dot
+        for dot in clashes:
+            beside = union(s.readers[t] for t in s.reads[dot])
+            meeting = union(users[op] for op in members(reach[dot]))
+            clashes[dot] |= matmuls & ~(s.before[dot] | s.after[dot] | beside | meeting | 1 << dot)
+        return clashes
+
+    def _users(self, ops: Mask) -> tuple[Mask, Mask]:
+        """Return the nearest products that use the results of ops, and the ops between."""
+        s = self.structure
+        near = union(s.feeds[op] for op in members(ops))
+        between = flood(near & ~self.matmuls, s.feeds, ~self.matmuls & s.everything)
+        return (near | union(s.feeds[op] for op in members(between))) & self.matmuls, between
 
     def _kinds(self, group: Mask) -> Refusal | None:
         s = self.structure

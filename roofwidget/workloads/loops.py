@@ -1,7 +1,11 @@
 """The loops of a group of ops: which axes of its tensors the kernel walks together.
 
-The ops of a group share tensors, so the loops of an axis that one op writes and another reads are the same. A loop is
-split where one op walks an axis whole and another walks its parts: ``h·d`` becomes h and d in the whole group.
+Ops share tensors, so the loops of an axis that one op writes and another reads are the same. A loop is split where one op
+walks an axis whole and another walks its parts: ``h·d`` becomes h and d.
+
+The loops are those of the whole graph, unless this makes two axes of a tensor of the group the same loop. For example,
+queries and keys that are made from one tensor have its rows, and their scores have these rows twice. A group that does
+not contain both ways to the scores walks the two axes apart, so then the loops are those of the group alone.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from roofwidget.workloads.index import ANY, Axis, Index
-from roofwidget.workloads.masks import Mask, members
+from roofwidget.workloads.masks import Mask, members, union
 
 if TYPE_CHECKING:
     from roofwidget.workloads.structure import Structure
@@ -144,9 +148,16 @@ class LoopsOf:
     def __init__(self, structure: Structure, shapes: Sequence[Sequence[int]]) -> None:
         self.structure, self.shapes = structure, shapes
         self._known: dict[Mask, Loops] = {}
+        everything = structure.everything
+        self._all = self._found(everything)
+        self._apart: Mask = union(
+            structure.producer[t] | structure.readers[t] for t, axes in self._all.axes.items() if _overlap(axes)
+        )
 
     def __call__(self, group: Mask) -> Loops:
         """Return the loops of a group."""
+        if not group & self._apart:
+            return self._all
         if group not in self._known:
             self._known[group] = self._found(group)
         return self._known[group]

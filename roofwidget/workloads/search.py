@@ -85,10 +85,10 @@ def fastest(
 
 def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> list[Mask]:
     def saved(parts: Sequence[Mask], union: Mask) -> float:
-        merged, apart = forms.price(union), [forms.price(part) or (0.0, 0) for part in parts]
+        merged = forms.price(union, max(parts, key=int.bit_count))
         if merged is None:
             return -1.0
-        unmerged = sum(seconds for seconds, _ in apart)
+        unmerged = sum(price[0] for part in parts if (price := forms.price(part)))
         gain = unmerged - merged[0]
         # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
