@@ -120,12 +120,14 @@ class Graph:
         terms: Iterable[tuple[str, Count]] = (),
         precision: str | None = None,
         axes: Iterable[int] | None = None,
+        index: str | None = None,
+        rescale: bool = True,
+        stats: int = 1,
     ) -> Op:
         """Add an operation and the tensors that it writes. The parameters are the same as for `Op`."""
-        given = Op(
-            name, kind, inputs, outputs, flops, extra_bytes=extra_bytes, terms=terms, precision=precision, axes=axes
-        )
-        return self._add(given)
+        how: dict[str, Any] = {"extra_bytes": extra_bytes, "terms": terms, "precision": precision, "axes": axes}
+        how |= {"index": index, "rescale": rescale, "stats": stats}
+        return self._add(Op(name, kind, inputs, outputs, flops, **how))
 
     def output(self, *tensors: Tensor | str) -> None:
         """Declare tensors that must be in memory at the end."""

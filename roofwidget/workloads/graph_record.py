@@ -56,6 +56,9 @@ def _op(op: Op) -> dict[str, Any]:
         "terms": [[name, to_wire(count)] for name, count in op.terms],
         "precision": op.precision,
         "axes": list(op.axes) if op.kind == "reduction" else None,
+        "index": op.index,
+        "rescale": op.rescale,
+        "stats": op.stats,
     }
 
 
@@ -102,6 +105,9 @@ def from_record(record: Any) -> Graph:
                 terms=op.terms,
                 precision=op.precision,
                 axes=op.axes if op.kind == "reduction" else None,
+                index=op.index,
+                rescale=op.rescale,
+                stats=op.stats,
             )
     graph.output(*record["outputs"])
     for what, count, divisor in record["conditions"]:
@@ -128,4 +134,8 @@ def _read_op(record: Mapping[str, Any], tensors: Mapping[str, Tensor], dims: Map
         terms=[(name, from_wire(count, dims)) for name, count in record["terms"]],
         precision=record["precision"],
         axes=record["axes"],
+        # Graphs that were saved before ops had loops have those of their kinds.
+        index=record.get("index"),
+        rescale=record.get("rescale", True),
+        stats=record.get("stats", 1),
     )

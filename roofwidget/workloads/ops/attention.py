@@ -128,9 +128,24 @@ def unfused_attention(
     first, *middle, last = sizes.terms(causal=causal)
     shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
     scores, weights = Tensor(f"{op}.scores", shape, q.dtype), Tensor(f"{op}.softmax", shape, q.dtype)
-    multiply(graph, [q, k], scores, work(first))
+    query, key, pairs = _loops(q, k, heads)
+    multiply(graph, [q, k], scores, work(first), index=f"{query},{key}->{pairs}")
     add(graph, "reduction", [scores], weights, work(*middle))
-    return multiply(graph, [weights, v], like(q, op), work(last), name=f"{op}.values")
+    index = f"{pairs},{key}->{query}"
+    return multiply(graph, [weights, v], like(q, op), work(last), index=index, name=f"{op}.values")
+
+
+def _loops(q: Tensor, k: Tensor, heads: Count | None) -> tuple[str, str, str]:
+    """Return the letters of queries, of keys and values, and of their pairs. Heads are g groups of r heads."""
+    shared = q.shape != k.shape and (heads is not None or (len(q.shape) > 2 and q.shape[-3] != k.shape[-3]))  # noqa: PLR2004
+    many = "(gr)" if shared else "g"
+    if heads is not None:
+        return f"bq({many.strip('()')}d)", "bk(gd)", f"b{many}qk"
+    rank = len(q.shape)
+    if rank == 2:  # noqa: PLR2004 - one head of one sequence
+        return "qd", "kd", "11qk"
+    batch = "b" if rank == 4 else ""  # noqa: PLR2004 - batch, heads, length, head size
+    return f"{batch}{many}qd", f"{batch}gkd", f"{batch or '1'}{many}qk"
 
 
 def flash_blocks(cache: int, d: int) -> tuple[int, int]:

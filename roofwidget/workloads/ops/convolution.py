@@ -77,7 +77,9 @@ def conv2d(
         terms.append(("bias", "vector", out.size))
     matrix = Tensor(f"{op}.matrix", (images, height, width, inner, *taps), x.dtype)
     extra = 2 * matrix.bytes if algorithm == "im2col" else 0
-    return multiply(graph, [x, *weights], out, work(*terms), extra_bytes=extra)
+    loops = ("n(ge)yx", "(gf)ers", "(gf)") if groups > 1 else ("neyx", "fers", "f")
+    index = f"{','.join(loops[: 1 + len(weights)])}->n{loops[2]}yx"
+    return multiply(graph, [x, *weights], out, work(*terms), extra_bytes=extra, index=index)
 
 
 @operator
@@ -99,7 +101,7 @@ def max_pool2d(
     axes = [_Axis(*axis) for axis in zip(x.shape[2:], taps, steps, edges, (1, 1), strict=True)]
     out = Tensor(op, (*x.shape[:2], *(_extent(op, x, axis) for axis in axes)), x.dtype)
     done = work(("compare", "vector", (taps[0] * taps[1] - 1) * COMPARE * out.size))
-    return add(graph, "reduction", [x], out, done, axes=())
+    return add(graph, "reduction", [x], out, done, axes=(), index="ncyx->ncyx")
 
 
 @operator

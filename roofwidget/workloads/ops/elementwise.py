@@ -19,6 +19,7 @@ from roofwidget.workloads.ops.formulas import (
     add,
     broadcast,
     fail,
+    letters,
     like,
     named,
     promoted,
@@ -218,7 +219,9 @@ def transpose(graph: Graph, x: Tensor, *axes: int, name: str | None = None) -> T
     order = axes or tuple(range(len(x.shape)))[::-1]
     if sorted(order) != list(range(len(x.shape))):
         raise fail(op, f"axes {axes} are not a permutation of the {len(x.shape)} axes of {x}")
-    return add(graph, "injective", [x], Tensor(op, [x.shape[axis] for axis in order], x.dtype), work())
+    loops = letters(len(order))
+    index = f"{loops}->{''.join(loops[axis] for axis in order)}"
+    return add(graph, "injective", [x], Tensor(op, [x.shape[axis] for axis in order], x.dtype), work(), index=index)
 
 
 @operator
@@ -230,7 +233,9 @@ def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf
     """
     op = named(graph, name, "embedding")
     shape = (*tokens.shape, features)
-    return add(graph, "injective", [tokens, weight(graph, op, "rows", shape, dtype)], Tensor(op, shape, dtype), work())
+    rows = weight(graph, op, "rows", shape, dtype)
+    loops = letters(len(tokens.shape))
+    return add(graph, "injective", [tokens, rows], Tensor(op, shape, dtype), work(), index=f"{loops},{loops}d->{loops}d")
 
 
 @operator
@@ -245,4 +250,7 @@ def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | 
     width = x.shape[-1] if head_dim is None else head_dim
     whole(graph, op, f"the last axis of '{x.name}'", x.shape[-1], width)
     table = weight(graph, op, "table", (x.shape[-2], width), x.dtype)
-    return add(graph, "injective", [x, table], like(x, op), work(("rotate", "vector", 3 * x.size)))
+    batch = letters(len(x.shape) - 2)
+    last = "d" if head_dim is None else "(hd)"
+    index = f"{batch}s{last},sd->{batch}s{last}"
+    return add(graph, "injective", [x, table], like(x, op), work(("rotate", "vector", 3 * x.size)), index=index)

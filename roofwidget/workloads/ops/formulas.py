@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from roofwidget.workloads.expressions import Count, ceil_div, maximum, minimum, product, symbol
 from roofwidget.workloads.graph import Graph
@@ -65,12 +65,15 @@ def add(
     *,
     extra_bytes: Count = 0,
     axes: Iterable[int] | None = None,
+    index: str | None = None,
+    stats: int = 1,
     name: str | None = None,
 ) -> Tensor:
     """Add an op and return its first output. By default the op has the name of this output."""
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     called = name or written[0].name
-    graph.op(kind, called, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms, axes=axes)
+    how: dict[str, Any] = {"axes": axes, "index": index, "stats": stats}
+    graph.op(kind, called, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms, **how)
     return written[0]
 
 
@@ -82,6 +85,7 @@ def multiply(
     *,
     elements: Count | None = None,
     extra_bytes: Count = 0,
+    index: str | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Add a matrix product, and return its first output.
@@ -91,7 +95,18 @@ def multiply(
     """
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     accumulated = ACCUMULATOR * (written[0].size if elements is None else elements)
-    return add(graph, "matmul", inputs, written, done, extra_bytes=accumulated + extra_bytes, name=name)
+    return add(graph, "matmul", inputs, written, done, extra_bytes=accumulated + extra_bytes, index=index, name=name)
+
+
+def letters(count: int, start: str = "A") -> str:
+    """Return letters of an index text for `count` axes, such as those of a batch.
+
+    Examples
+    --------
+    >>> letters(3)
+    'ABC'
+    """
+    return "".join(chr(ord(start) + axis) for axis in range(count))
 
 
 def named(graph: Graph, given: str | None, usual: str) -> str:

@@ -10,6 +10,7 @@ from roofwidget.workloads.ops.formulas import (
     FMA,
     broadcast,
     fail,
+    letters,
     multiply,
     named,
     positive,
@@ -66,7 +67,16 @@ def batched_matmul(
     n = b.shape[-2 if transpose_b else -1]
     batch = broadcast(op, a, b, last=2)
     done = work(("multiply-adds", "tensor", FMA * product(batch) * a.shape[-2] * n * k))
-    return multiply(graph, [a, b], Tensor(op, (*batch, a.shape[-2], n), dtype or a.dtype), done)
+    loops = letters(len(batch))
+
+    def own(one: Tensor) -> str:
+        """Return the letters of an operand's batch axes; an axis that is stretched has none."""
+        first = len(batch) - len(one.shape) + 2
+        return "".join(loops[at] if one.shape[at - first] == batch[at] else "1" for at in range(first, len(batch)))
+
+    right = "nk" if transpose_b else "kn"
+    index = f"{own(a)}mk,{own(b)}{right}->{loops}mn"
+    return multiply(graph, [a, b], Tensor(op, (*batch, a.shape[-2], n), dtype or a.dtype), done, index=index)
 
 
 @operator

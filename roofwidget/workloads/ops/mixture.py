@@ -13,6 +13,7 @@ from roofwidget.workloads.ops.formulas import (
     FMA,
     add,
     fail,
+    letters,
     like,
     multiply,
     named,
@@ -67,7 +68,9 @@ def _grouped(graph: Graph, op: str, x: Tensor, shape: tuple[Count, ...], weight_
     """
     matrices = weight(graph, op, "weight", shape, weight_dtype or x.dtype)
     done = work(("multiply-adds", "tensor", FMA * x.shape[0] * x.shape[1] * shape[-1]))
-    return multiply(graph, [x, matrices], Tensor(op, (x.shape[0], shape[-1]), x.dtype), done)
+    # Each row meets the weights of its own experts, so the axis of the experts is read in any order.
+    index = "rd,*df->rf" if len(shape) > 2 else "rd,*f->rf"  # noqa: PLR2004 - experts, inputs, outputs
+    return multiply(graph, [x, matrices], Tensor(op, (x.shape[0], shape[-1]), x.dtype), done, index=index)
 
 
 @operator
@@ -127,7 +130,8 @@ def moe(
     )
     add(graph, "reduction", [scores], gates, picked)
     sent = Tensor(f"{op}.dispatch", (copies, d), x.dtype)
-    add(graph, "injective", [x, gates], sent, work())
+    rows_of = "*" * (len(x.shape) - 1)
+    add(graph, "injective", [x, gates], sent, work(), index=f"{rows_of}d,**->rd")
     names = {word: named(graph, f"{op}.{word}", word) for word in ("gate", "up", "down")}
     gate, up = (_grouped(graph, names[word], sent, shape(d, ffn), weight_dtype) for word in ("gate", "up"))
     hidden = swiglu(graph, gate, up, name=f"{op}.swiglu")
@@ -145,5 +149,6 @@ def moe(
         like(x, op),
         work(("weigh and add", "vector", FMA * copies * d)),
         axes=(),  # each sum adds only the few rows of one token
+        index=f"*d,**->{letters(len(x.shape) - 1)}d",
         name=f"{op}.combine",
     )

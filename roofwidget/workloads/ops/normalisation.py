@@ -11,6 +11,7 @@ from roofwidget.workloads.ops.formulas import (
     Work,
     add,
     fail,
+    letters,
     like,
     named,
     rank,
@@ -118,15 +119,16 @@ def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | No
     rank(op, x, 2, or_more=True)
     words = ("gamma", "beta") if training else ("gamma", "beta", "mean", "variance")
     weights = [weight(graph, op, word, (x.shape[1],), x.dtype) for word in words]
-    n = x.size
+    n, rest = x.size, letters(len(x.shape) - 2)
+    index = f"nc{rest}{',c' * len(weights)}->nc{rest}"
     if training:
         done = work(("mean", "vector", n), ("variance", "vector", 3 * n), ("normalise", "vector", 4 * n))
     else:
         done = work(("scale and shift", "vector", 2 * n))
     if not training:
-        return add(graph, "broadcast", [x, *weights], like(x, op), done)
+        return add(graph, "broadcast", [x, *weights], like(x, op), done, index=index)
     axes = [axis for axis in range(len(x.shape)) if axis != 1]
-    return add(graph, "reduction", [x, *weights], like(x, op), done, extra_bytes=x.bytes, axes=axes)
+    return add(graph, "reduction", [x, *weights], like(x, op), done, extra_bytes=x.bytes, axes=axes, index=index)
 
 
 @operator
@@ -137,12 +139,15 @@ def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | 
     rank(op, targets, len(logits.shape) - 1)
     for axis in range(len(targets.shape)):
         same(op, logits, axis, targets, axis)
+    loops = letters(len(targets.shape))
     return add(
         graph,
         "reduction",
         [logits, targets],
         Tensor(op, targets.shape, logits.dtype),
         work(*softmax_terms(logits.size)),
+        index=f"{loops}v,{loops}->{loops}",
+        stats=2,
     )
 
 

@@ -46,7 +46,7 @@ def lstm_cell(graph: Graph, x: Tensor, h: Tensor, c: Tensor, *, name: str | None
         ("new c", "vector", 3 * n),
         ("new h", "vector", n),
     )
-    multiply(graph, [x, h, c, matrix, bias], outputs, done, elements=4 * n)
+    multiply(graph, [x, h, c, matrix, bias], outputs, done, elements=4 * n, index="b*,b*,bf,**,*->bf,bf")
     return outputs
 
 
