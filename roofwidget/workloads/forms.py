@@ -33,7 +33,7 @@ from typing import Final
 from roofwidget.chips import Chip, share_on_chip, shared_on_chip
 from roofwidget.units import format_quantity
 from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.legality import Refusal
+from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.loops import Loops, LoopsOf, Set
 from roofwidget.workloads.masks import Mask, members, union
 from roofwidget.workloads.op import CLASSES
@@ -83,6 +83,53 @@ class Form:
     workspace: int = 0
 
 
+@dataclass(frozen=True)
+class KernelForm:
+    """How a group runs as one kernel on a chip, in names and numbers.
+
+    Parameters
+    ----------
+    name, keeps, need, block, blocks, workspace
+        As in `Form`.
+    units, capacity
+        The units of the chip that run blocks, and the bytes that a block can keep. `capacity` is infinite if unknown.
+    reads, times
+        Names of tensors that the kernel reads more than once, and of ops that it runs more than once: how often.
+    bytes, flops
+        Bytes that the kernel moves, and FLOPs that it does, in all.
+    """
+
+    __module__ = "roofwidget.workloads"
+
+    name: str
+    keeps: str
+    need: float
+    capacity: float
+    block: int
+    blocks: int
+    units: int
+    reads: Mapping[str, int]
+    times: Mapping[str, int]
+    workspace: int
+    bytes: int
+    flops: int
+
+    def __str__(self) -> str:
+        parts = [self.name + (f", {self.keeps} kept" if self.keeps in {"rows", "result", "middle"} else "")]
+        if self.block:
+            parts.append(f"blocks of {self.block:,} rows" if self.blocks else f"tiles of {self.block:,} × {self.block:,}")
+        if self.blocks:
+            idle = f", {self.units:,} units" if self.units > 1 else ""
+            parts[-1] += f" ({self.blocks:,} of them{idle})"
+        if self.need:
+            there = "" if self.capacity == inf else f" of {_bytes(self.capacity)}"
+            parts.append(f"{_bytes(self.need)}{there} on chip")
+        parts += [f"{name} read {n} times" for name, n in self.reads.items()]
+        parts += [f"{name} computed {n} times" for name, n in self.times.items()]
+        parts += [f"{_bytes(self.workspace)} of partial results"] if self.workspace else []
+        return "; ".join(parts)
+
+
 class Refused(Exception):  # noqa: N818 - not an error: it ends the search for a form
     """A group has no form."""
 
@@ -124,6 +171,9 @@ class Forms:
         Seconds per kernel.
     dims
         Values of dimensions that differ from their defaults.
+    compiler
+        Whether only kernels count that general compilers make today: at most one matrix product in a kernel, no
+        reduction, scan or gather beside it, and no sums across blocks.
     """
 
     def __init__(  # noqa: PLR0917 - a graph, a chip, and how a kernel is timed
@@ -134,6 +184,8 @@ class Forms:
         precision: str = "auto",
         launch_overhead: float = 0.0,
         dims: Mapping[str, int] | None = None,
+        *,
+        compiler: bool = False,
     ) -> None:
         s = structure
         self.structure, self.counts, self.chip = s, counts, chip
@@ -141,7 +193,7 @@ class Forms:
         self.unit = inf if self.share is None else self.share.capacity
         self.units = 1 if self.share is None else self.share.units
         self.shared = inf if chip is None or self.share is None else shared_on_chip(chip)
-        self.overhead = launch_overhead
+        self.overhead, self.compiler, self._asked = launch_overhead, compiler, (precision, dims)
         self.bandwidth = inf if chip is None else chip.bandwidth()
         self.asked = "" if chip is None else chip.precision(precision)
         self.own = precision.casefold() == "auto"
@@ -161,6 +213,11 @@ class Forms:
         judging = {*floating, *(s.precision(1 << op, counts) for op in range(len(s.ops)))}
         self._only = judging.pop() if len(judging) == 1 else None
 
+    def of_compilers(self) -> Forms:
+        """Return the forms of the kernels that general compilers make today."""
+        precision, dims = self._asked
+        return Forms(self.structure, self.counts, self.chip, precision, self.overhead, dims, compiler=True)
+
     # -- what a group costs ----------------------------------------------------------------------------------------
 
     def form(self, group: Mask) -> Form | Refusal:
@@ -172,6 +229,26 @@ class Forms:
                 names = tuple(self.structure.names[op] for op in why.ops or members(group))
                 self._known[group] = Refusal(why.code, str(why), names)
         return self._known[group]
+
+    def described(self, group: Mask) -> KernelForm:
+        """Return the fastest form of a group in names, or raise `FusionError`."""
+        form, s = self.form(group), self.structure
+        if isinstance(form, Refusal):
+            raise FusionError(form)
+        return KernelForm(
+            form.name,
+            form.keeps,
+            form.need,
+            self.unit,
+            form.block,
+            form.blocks,
+            self.units,
+            {s.tensors[t].name: n for t, n in form.reads.items()},
+            {s.names[op]: n for op, n in form.times.items()},
+            form.workspace,
+            self.bytes(group, form),
+            sum(self.flops(group, form)),
+        )
 
     def refusal(self, group: Mask, spilled: Iterable[int] = ()) -> Refusal | None:
         """Return why a group has no form, or None. Parts between spilled tensors need a form each."""
@@ -276,12 +353,24 @@ class Forms:
             )
         return self._priced[group]
 
+    def done(self, group: Mask, spilled: Iterable[int] = ()) -> tuple[int, dict[str, int]]:
+        """Return the bytes that a group moves and the FLOPs that it does on the chip, repeated ones counted each time."""
+        moved, total = 0, [0] * len(CLASSES)
+        for part in self.structure.parts(group, spilled):
+            form = self.form(part)
+            found = Form("") if isinstance(form, Refusal) else form
+            moved += self.bytes(part, found)
+            total = [n + more for n, more in zip(total, self.flops(part, found), strict=True)]
+        return moved, {word: n for word, n in zip(CLASSES, total, strict=True) if n}
+
     # -- which forms a group has -----------------------------------------------------------------------------------
 
     def _fastest(self, group: Mask) -> Form:
         s = self.structure
         dots = group & s.of_kind["matmul"]
         alone = not group & (group - 1)
+        if self.compiler and not alone:
+            self._check_compiler(group, dots)
         if alone and (dots or group & s.of_kind["opaque"]):
             return Form("alone")
         if not dots and not group & s.reducing and not alone:
@@ -296,6 +385,16 @@ class Forms:
         if len(forms) == 1:
             return forms[0]
         return min(forms, key=lambda one: (round(self.seconds(group, one), _ROUND), self.bytes(group, one)))
+
+    def _check_compiler(self, group: Mask, dots: Mask) -> None:
+        """Raise `Refused` for a kernel that no general compiler makes today."""
+        s = self.structure
+        if dots & (dots - 1):
+            raise Refused("kinds", f"compilers give {s.label(dots)} a kernel each", *members(dots))
+        beside = group & (s.reducing | s.of_kind["scan"] | s.gathering)
+        if dots and beside:
+            (op, *_), (dot, *_) = members(beside), members(dots)
+            raise Refused("kinds", f"compilers do not put {s.names[op]} beside the matrix product {s.names[dot]}", op, dot)
 
     def _group(self, group: Mask, dots: Mask) -> _Group:
         s = self.structure
@@ -404,6 +503,8 @@ class Forms:
         else:
             crossing = [op for op in crossing if overs[op] & ~wide]
             workspace = self._partials(g, crossing, wide)
+        if workspace and self.compiler:
+            raise Refused("axes", f"compilers do not add up {self.structure.names[crossing[0]]} across blocks", crossing[0])
         tiles = self._row_tiles(g, used, wide, overs, differ=differ)
         need = self._most(g.mask, tiles)
         if differ and self.chip is None:

@@ -167,19 +167,19 @@ def xla_like(rules: Rules, forms: Forms) -> list[Mask]:
     return list(quotient.groups.values())
 
 
-def inductor_like(rules: Rules, forms: Forms) -> list[Mask]:
+def inductor_like(rules: Rules, forms: Forms, *, products: bool = False) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
     There are at most ten rounds. Each round sorts all pairs of kernels that share a tensor. Pairs in which only one
     kernel has a reduction come after all other pairs. Among the pairs in which only one kernel has a reduction, and
     among the other pairs, the pair that shares most bytes is first. If two pairs share equally many bytes, the pair
     whose kernels are closest in the program is first. A pair is fused if the fusion is legal and the fused kernel has
-    at most 64 ops. Matrix products are library calls and are not fused.
+    at most 64 ops. Matrix products are library calls and are not fused, unless `products`.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):
         before = len(quotient.groups)
-        for *_, a, b in sorted(_scored(rules, forms, quotient)):
+        for *_, a, b in sorted(_scored(rules, forms, quotient, products=products)):
             one, other = quotient.owner(a), quotient.owner(b)
             union = quotient.union((one, other))
             if one == other or union.bit_count() > _MAX_INDUCTOR_OPS:
@@ -191,13 +191,15 @@ def inductor_like(rules: Rules, forms: Forms) -> list[Mask]:
     return list(quotient.groups.values())
 
 
-def _scored(rules: Rules, forms: Forms, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
+def _scored(
+    rules: Rules, forms: Forms, quotient: QuotientGraph, *, products: bool
+) -> Iterable[tuple[bool, int, int, int, int]]:
     """Yield a score for each pair of groups that may be fused, with the first op of each group.
 
     The best pair has the smallest score.
     """
     structure = rules.structure
-    alone = rules.opaque | rules.matmuls
+    alone = rules.opaque if products else rules.opaque | rules.matmuls
     for number, group in quotient.groups.items():
         for other in quotient.near(number):
             pair = sorted((group, quotient.groups[other]), key=_first)

@@ -28,7 +28,7 @@ from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.support.progress import Progress
 from roofwidget.workloads import greedy, search
 from roofwidget.workloads.expressions import Count, evaluate
-from roofwidget.workloads.forms import Forms
+from roofwidget.workloads.forms import Forms, KernelForm
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.masks import Mask, members
@@ -41,7 +41,7 @@ from roofwidget.workloads.tensors import Tensor
 Which: TypeAlias = "str | Op | int | Iterable[str]"
 Dims: TypeAlias = "Mapping[str, int] | None"
 
-_COMPILERS: Final = ("inductor", "xla")
+_COMPILERS: Final = ("compiler", "inductor", "xla")
 _MIN_OPS_FOR_A_BAR: Final = 1000
 
 P = ParamSpec("P")
@@ -200,35 +200,46 @@ class Partition:
         precision: str = "auto",
         launch_overhead: float | str = 0.0,
         dims: Dims = None,
+        max_autotune: bool = False,
     ) -> Partition:
         """Return the partition that a compiler would make by its published rules.
+
+        Compilers make fewer kernels than people write: at most one matrix product in a kernel, no reduction, scan or
+        gather beside it, and no sums across blocks.
 
         Parameters
         ----------
         which
             ``"xla"`` fuses producers into all their consumers; the producer that saves most time on `chip` is first.
-            ``"inductor"`` fuses pairs; the pair that shares most bytes is first. Matrix products are not fused.
+            ``"inductor"`` fuses pairs; the pair that shares most bytes is first. Matrix products are not fused unless
+            `max_autotune`. ``"compiler"`` is the fastest partition of such kernels: an upper estimate of both.
         graph, dims
             The graph, at these dimensions.
         chip
             The chip; ``"xla"`` needs it. If given, the tiles of every kernel must fit on it.
         precision, launch_overhead
             As in `time`.
+        max_autotune
+            Whether Inductor writes matrix products itself, with elementwise ops around them.
 
         Raises
         ------
         ValueError
             If there are no rules of that name.
         TypeError
-            If ``"xla"`` gets no chip.
+            If ``"xla"`` or ``"compiler"`` gets no chip.
         """
         if which not in _COMPILERS:
             raise ValueError(f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}")
         forms, rules = _forms_and_rules(graph, chip, dims, "like(which, graph, chip)", precision, launch_overhead)
+        forms = forms.of_compilers()
         if which == "inductor":
-            return Partition._new(forms.structure, rules, greedy.inductor_like(rules, forms))
+            return Partition._new(forms.structure, rules, greedy.inductor_like(rules, forms, products=max_autotune))
         if forms.chip is None:
-            raise TypeError("the rules of 'xla' weigh times: name a chip, such as Partition.like('xla', graph, 'v5p')")
+            call = f"Partition.like({which!r}, graph, 'v5p')"
+            raise TypeError(f"the rules of {which!r} weigh times: name a chip, such as {call}")
+        if which == "compiler":
+            return Partition._found(rules, forms, search.fastest(rules, forms))
         return Partition._new(forms.structure, rules, greedy.xla_like(rules, forms))
 
     @_OfGraph
@@ -281,15 +292,12 @@ class Partition:
         forms, rules = _forms_and_rules(graph, find_chip(chip), dims, "best(graph, chip)", precision, launch_overhead)
         if progress is None and len(forms.structure.ops) < _MIN_OPS_FOR_A_BAR:
             progress = False
-        found = search.fastest(rules, forms, budget=budget, progress=progress)
-        return Partition._new(
-            forms.structure,
-            rules,
-            found.groups,
-            how=found.how,
-            evaluations=found.evaluations,
-            budget_ended=found.budget_ended,
-        )
+        return Partition._found(rules, forms, search.fastest(rules, forms, budget=budget, progress=progress))
+
+    @staticmethod
+    def _found(rules: Rules, forms: Forms, found: search.Found) -> Partition:
+        how: dict[str, Any] = {"how": found.how, "evaluations": found.evaluations, "budget_ended": found.budget_ended}
+        return Partition._new(forms.structure, rules, found.groups, **how)
 
     @staticmethod
     def _new(
@@ -370,14 +378,29 @@ class Partition:
         total, least = evaluate(self.total_bytes(), env), evaluate(self.compulsory_bytes, env)
         return 1.0 if total == least else total / least
 
-    def kernels(self, dims: Dims = None) -> Kernels:
+    def kernels(self, dims: Dims = None, *, chip: ChipLike | None = None) -> Kernels:
         """Return one kernel per group, named ``a + b``, with FLOPs by class, bytes of main memory, and a precision.
 
         The precision is the precision of the op with most FLOPs among the ops that state a precision. Matrix products
         state the dtype of the wider operand. If no op states a precision, the kernel's precision is the dtype of the
         largest floating-point tensor that leaves the group. A group without FLOPs has no precision.
+
+        With a chip, a kernel has the bytes and FLOPs that it moves and does there: what its form on this chip reads or
+        computes again counts each time, as hardware counters count it. A group without a form there counts once.
         """
-        return self._structure.kernels(self._masks, self._spilled, dims)
+        forms = None if chip is None else _forms(self._structure, chip, dims)
+        return self._structure.kernels(self._masks, self._spilled, dims, forms=forms)
+
+    def form(self, group: Which, chip: ChipLike, *, dims: Dims = None) -> KernelForm:
+        """Return how a group runs as one kernel on a chip.
+
+        Raises
+        ------
+        FusionError
+            If the group is no kernel on this chip.
+        """
+        mask, forms = self._find(group), _forms(self._structure, chip, dims)
+        return forms.described(mask)
 
     @keywords("Partition.time")
     def time(

@@ -13,12 +13,14 @@ import numpy as np
 
 from roofwidget.kernels.table import Kernels
 from roofwidget.workloads.expressions import Count, evaluate
+from roofwidget.workloads.index import ANY
 from roofwidget.workloads.loops import Walk, walk_of
 from roofwidget.workloads.masks import Mask, flood, members, union
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 if TYPE_CHECKING:
+    from roofwidget.workloads.forms import Forms
     from roofwidget.workloads.graph import Graph
 
 C = TypeVar("C", int, Count)
@@ -76,6 +78,8 @@ class Structure:
         For each kind: the set of the ops of that kind.
     walks
         For each op: the loops of its tensors.
+    gathering
+        The ops that read an axis in any order.
     reducing, keeping
         The ops that reduce at least one axis, and those of them whose result has the rank of what they reduce.
     """
@@ -110,6 +114,9 @@ class Structure:
         self.walks: list[Walk] = [
             walk_of(op.loops, [places[t.name] for t in op.inputs], self.makes[i], ranks) for i, op in enumerate(self.ops)
         ]
+        self.gathering: Mask = union(
+            1 << i for i, op in enumerate(self.ops) if op.kind == "injective" and any(ANY in axes for _, axes in self.walks[i].reads)
+        )
         self.reducing: Mask = union(1 << i for i, op in enumerate(self.ops) if op.axes)
         self.keeping: Mask = union(
             1 << i for i in members(self.reducing) if any(len(t.shape) >= len(self.ops[i].inputs[0].shape) for t in self.ops[i].outputs)
@@ -253,11 +260,13 @@ class Structure:
         spilled: Iterable[int] = (),
         dims: Mapping[str, int] | None = None,
         *,
-        own_precision: bool = True,
+        forms: Forms | None = None,
     ) -> Kernels:
-        """Return one kernel per group. Without `own_precision` no kernel states a precision."""
-        counts = self.counts_at(dims)
-        flops = [self.flops(group, counts) for group in groups]
+        """Return one kernel per group. With `forms`, kernels move and do what they do on its chip."""
+        counts = self.counts_at(dims) if forms is None else forms.counts
+        done = None if forms is None else [forms.done(group, spilled) for group in groups]
+        moved = [self.bytes(group, counts, spilled) for group in groups] if done is None else [one for one, _ in done]
+        flops = [self.flops(group, counts) for group in groups] if done is None else [one for _, one in done]
         columns: dict[str, list[float]] = {
             word: [float(row[word]) if word in row else np.nan for row in flops]
             for word in CLASSES
@@ -268,9 +277,9 @@ class Structure:
         return Kernels(
             [" + ".join(self.names[op] for op in members(group)) for group in groups],
             columns,
-            [float(self.bytes(group, counts, spilled)) for group in groups],
+            [float(one) for one in moved],
             precision=[
-                self.precision(group, counts) if own_precision and row else None
+                self.precision(group, counts) if row else None
                 for group, row in zip(groups, flops, strict=True)
             ],
             source="; ".join(
