@@ -9,7 +9,7 @@ trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes,
          added: true if a person has added it, link: bytes/s or null, clock: Hz or null,
-         share: [level, bytes, units] or null, peaks: [[name, FLOP/s]],
+         share: [level, bytes, units, bytes that all units share] or null, peaks: [[name, FLOP/s]],
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
@@ -66,7 +66,7 @@ import numpy as np
 
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.snapshot import Snapshot
-from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip
+from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats
@@ -79,6 +79,7 @@ from roofwidget.support import markdown
 from roofwidget.support.text_tables import without_controls, without_surrogates
 from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
+from roofwidget.workloads.index import text_of as index_text
 from roofwidget.workloads.partition import Partition
 
 # Shortening 1000 names takes about 0.1 s. A chart never shows more than 1000 names.
@@ -116,7 +117,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for name, link in chip.links.items() if not is_host_link(name)), None),
         "clock": chip.clock,
-        "share": None if share is None else [share.level, share.capacity, share.units],
+        "share": None if share is None else [share.level, share.capacity, share.units, shared_on_chip(chip)],
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
         "figures": [
             _figure(figure, disputed.get(figure.key, ()), measured=figure.key in measured) for figure in chip.figures
@@ -311,6 +312,9 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
         "terms": [[text_to_wire(name), to_wire(count)] for name, count in op.terms],
         "precision": op.precision,
         "axes": list(op.axes),
+        "index": None if op.loops is None else index_text(op.loops),
+        "rescale": op.rescale,
+        "stats": op.stats,
     }
 
 

@@ -36,6 +36,21 @@ class Index(NamedTuple):
     outputs: tuple[tuple[Axis, ...], ...]
 
 
+def text_of(index: Index) -> str:
+    """Return the text of an op's loops, such as ``"mk,kn->mn"``.
+
+    Examples
+    --------
+    >>> text_of(Index(((("m",), ("h", "d")),), ((("h",), ("m",), ()),)))
+    'm(hd)->hm1'
+    """
+
+    def written(axes: tuple[Axis, ...]) -> str:
+        return "".join("1" if not axis else axis[0] if len(axis) == 1 else f"({''.join(axis)})" for axis in axes)
+
+    return "->".join(",".join(map(written, side)) for side in index)
+
+
 def parsed(text: str, op: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Index:
     """Return the loops of an index text.
 
