@@ -205,7 +205,12 @@ function loopsAmong(graph: Graph, ops: Ops, shape: (tensor: number) => Ops): Loo
     [...letters].map(([op, own]) => [op, new Map([...own].map(([letter, one]) => [letter, setOf([one])]))]),
   );
   const twice = [...numbered].find(([tensor, each]) => isMade(tensor) && overlap(each));
-  return { sizes: [...numbers.keys()].map((root) => joined.size[root] as number), axes: numbered, ofOp, joined: twice?.[0] };
+  return {
+    sizes: [...numbers.keys()].map((root) => joined.size[root] as number),
+    axes: numbered,
+    ofOp,
+    joined: twice?.[0],
+  };
 }
 
 /** Whether joining the axes of an entering tensor would make two axes of one tensor the same loop. */
@@ -245,6 +250,7 @@ export function loopFinder(graph: Graph, { shape }: GraphValues): (ops: Ops) => 
   const all = loopsAmong(graph, [...graph.ops.keys()], shapeOf);
   const apart = new Set<number>();
   for (const [tensor, axes] of all.axes)
-    if (overlap(axes)) for (const op of [graph.producer[tensor] as number, ...(graph.consumers[tensor] as Ops)]) apart.add(op);
+    if (overlap(axes))
+      for (const op of [graph.producer[tensor] as number, ...(graph.consumers[tensor] as Ops)]) apart.add(op);
   return (ops) => (ops.some((op) => apart.has(op)) ? loopsAmong(graph, ops, shapeOf) : all);
 }

@@ -18,7 +18,7 @@ const decodeChip = (chip: WireChip): Chip => ({
   ...chip,
   peaks: new Map(chip.peaks),
   memories: new Map(chip.memories),
-  share: chip.share && { level: chip.share[0], bytes: chip.share[1], units: chip.share[2] },
+  share: chip.share && { level: chip.share[0], bytes: chip.share[1], units: chip.share[2], shared: chip.share[3] },
 });
 
 export function decodeKernels(wire: unknown): Kernels {

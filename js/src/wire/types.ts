@@ -43,6 +43,8 @@ export interface Share {
   readonly bytes: number;
   /** The number of units on the chip. */
   readonly units: number;
+  /** Bytes of the nearest memory that all units share. */
+  readonly shared?: number | undefined;
 }
 
 /**
@@ -105,7 +107,7 @@ export type Quantity = "peak_flops" | "bandwidth";
 export type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
   peaks: [string, number][];
   memories: [string, number | null][];
-  share: [level: string, bytes: number, units: number] | null;
+  share: [level: string, bytes: number, units: number, shared?: number] | null;
 };
 
 /** A dictionary-encoded string column; null if all rows are null. */
@@ -192,7 +194,7 @@ export interface WireTensor {
   readonly bytes: WireExpression;
 }
 
-export type OpKind = "elementwise" | "broadcast" | "injective" | "reduction" | "matmul" | "opaque";
+export type OpKind = "elementwise" | "broadcast" | "injective" | "reduction" | "scan" | "matmul" | "opaque";
 
 export interface WireOp {
   readonly name: string;
@@ -210,6 +212,12 @@ export interface WireOp {
   readonly precision?: string | null;
   /** For a reduction: the axes of the first input that the op reduces, counted from 0. */
   readonly axes?: readonly number[];
+  /** The loops of the op, such as "mk,kn->mn". Null or missing if they are unknown. */
+  readonly index?: string | null;
+  /** Whether what is added up after a reduction can be corrected once the reduction is complete. */
+  readonly rescale?: boolean;
+  /** The numbers that a reduction keeps for each result while it adds up. */
+  readonly stats?: number;
 }
 
 export interface WireGraph {
