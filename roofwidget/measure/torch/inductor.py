@@ -22,6 +22,7 @@ from torch.utils._pytree import tree_map
 
 from roofwidget.measure.counts import OpCount
 from roofwidget.measure.torch.flops import flops, precision
+from roofwidget.measure.torch.tensors import OpCall
 
 _HOOK: Final = "_post_fusion_custom_pass"
 _NO_HOOK: Final = "this PyTorch does not show what its compiler fuses: rows are operations, not fused groups"
@@ -175,13 +176,13 @@ def _flops_of(origin: Any) -> tuple[dict[str, int] | None, str | None]:
     """Return the FLOPs and the precision of one operation of the program."""
     if origin.target.namespace == "prims" and "convert_element_type" in str(origin.target):
         return {}, None
-    args, kwargs, result = tree_map(_value, (origin.args, origin.kwargs, origin))
+    call = OpCall(origin.target, *tree_map(_value, (origin.args, origin.kwargs, origin)))
     try:
-        found = flops(origin.target, args, kwargs, result)
+        found = flops(call)
     except (AttributeError, IndexError, TypeError):
         # Without the shapes of its tensors an operation has no known FLOPs.
         return None, None
-    return found, precision(origin.target, found, args, kwargs, result)
+    return found, precision(call, found)
 
 
 def _value(part: Any) -> Any:
