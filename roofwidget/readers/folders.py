@@ -52,6 +52,11 @@ def members_of(folder: Source, recognises: Callable[[Source], bool]) -> list[Sou
     return [one for one in members if not one.is_folder and recognises(one)] if len(members) <= _MAX_MEMBERS else []
 
 
+def one_of(source: Source, recognises: Callable[[Source], bool]) -> Source:
+    """Return the first file of a folder that a reader recognises; another source as it is."""
+    return members_of(source, recognises)[0] if source.is_folder else source
+
+
 def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:
     if failed is not None:
         kernels.warnings = (*kernels.warnings, f"another reader failed, so this one was used: {failed}")

@@ -80,7 +80,7 @@ def read(source: Source) -> Kernels:
     every: _Runs = _Exported(source) if _BEGIN.match(source.beginning) else _Table(source)
     runs, only_aggregates, messages = _kept(every)
     if not len(runs.names):
-        raise ProfileError(source.name, "no benchmark ran: look at 'error_message', or at --benchmark_filter")
+        raise source.error("no benchmark ran: look at 'error_message', or at --benchmark_filter")
     units = runs.units()
     per_second = np.array([_PER_SECOND.get(unit, np.nan) for unit in units])
     if np.isnan(per_second).any():
@@ -192,7 +192,7 @@ def _benchmarks(source: Source) -> JsonRows:
     document = source.json(nan=True)
     given = document.get("benchmarks") if isinstance(document, dict) else None
     if not (isinstance(given, list) and all(isinstance(run, dict) for run in given)):
-        raise ProfileError(source.name, "expected an object with a list 'benchmarks' of objects")
+        raise source.error("expected an object with a list 'benchmarks' of objects")
     return JsonRows(source.name, given)
 
 

@@ -27,8 +27,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.devices import chip_of_capability, named_apart
-from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.tool_table import factor
 
@@ -77,12 +76,11 @@ def read(source: Source, *, unit: str = "s") -> Kernels:
     if scale is None:
         msg = f"unit must be a unit of time such as 'us', got {unit!r:.40}"
         raise ValueError(msg)
-    if source.is_folder:
-        return read(members_of(source, recognises)[0], unit=unit)
+    source = one_of(source, recognises)
     document: Any = source.json(nan=True)
     form = _form(document)
     if form is None:
-        raise ProfileError(source.name, f"expected {EXPECTED}")
+        raise source.error(f"expected {EXPECTED}")
     if form is _DUMP:
         return _of_dump(document, source, scale)
     if form is _SPLIT:
@@ -145,7 +143,7 @@ def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
         frame, metrics, children = (given.get(key) for key in _TREE) if isinstance(given, dict) else (None,) * 3
         name = frame.get("name") if isinstance(frame, dict) else None
         if not isinstance(name, str) or not isinstance(metrics, dict):
-            raise ProfileError(source.name, "expected a node with frame.name and metrics", place=place)
+            raise source.error("expected a node with frame.name and metrics", place=place)
         is_of_hook = is_of_hook or name == _HOOK
         yield _Node(name, parent, metrics, place, is_of_hook)
         below = children if isinstance(children, list) else []
@@ -161,7 +159,7 @@ def _number(node: _Node, key: str, source: Source) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _LIMIT:
-        raise ProfileError(source.name, f"'{key}': expected a number from 0, got {value!r:.40}", place=node.place)
+        raise source.error(f"'{key}': expected a number from 0, got {value!r:.40}", place=node.place)
     return float(value)
 
 
@@ -174,7 +172,7 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
     kernels = [number for number in timed if not nodes[number].is_of_hook]
     if not kernels:
         reason = "no kernel with a time in ns: cycles and samples of Proton are not read"
-        raise ProfileError(source.name, reason)
+        raise source.error(reason)
     amounts = {key: np.array([_number(nodes[number], key, source) for number in kernels]) for key in _AMOUNTS}
     time = np.array([_number(nodes[number], _TIME, source) for number in kernels])
     warnings = _with_scopes(nodes, kernels, amounts, time, source)
@@ -303,7 +301,7 @@ def _of_dump(document: Mapping[str, Any], source: Source, scale: float) -> Kerne
     """Return the rows of ``GraphFrame.dump``: a graph, and a data frame with a row per node (and rank)."""
     records = document["dataframe"]
     if not isinstance(records, list) or not records or not all(isinstance(one, dict) for one in records):
-        raise ProfileError(source.name, "expected a list of objects under 'dataframe'")
+        raise source.error("expected a list of objects under 'dataframe'")
     names, parents = _graph(document["graph"])
     nodes = [_Node(_name(one, names), -1, one, f"dataframe[{at}]") for at, one in enumerate(records)]
     metrics = document.get("exclusive_metrics"), document.get("inclusive_metrics")
@@ -347,7 +345,7 @@ def _of_columns(
     inclusive = next((key for key in _INCLUSIVE if key in columns), None)
     time = inclusive or exclusive
     if time is None:
-        raise ProfileError(source.name, f"no metric 'time' and no 'time (inc)' among the metrics of {len(names)} nodes")
+        raise source.error(f"no metric 'time' and no 'time (inc)' among the metrics of {len(names)} nodes")
     flops = {precision: columns[key] for key, precision in _FLOPS.items() if key in columns}
     own_unit = {"(us)": 1e-6, "(s)": 1.0}
     factors = {key: next((f for mark, f in own_unit.items() if mark in key), scale) for key in (time, exclusive) if key}
@@ -383,12 +381,12 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
     about = document["column_metadata"]
     is_table = all(isinstance(one, list) for one in (names, rows, nodes, about)) and len(about) == len(names)
     if not is_table or not all(isinstance(name, str) for name in names):
-        raise ProfileError(source.name, "expected lists of columns, of their metadata, of rows and of nodes")
+        raise source.error("expected lists of columns, of their metadata, of rows and of nodes")
     if not rows:
-        raise ProfileError(source.name, "the file has no row under 'data'")
+        raise source.error("the file has no row under 'data'")
     for at, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != len(names):
-            raise ProfileError(source.name, f"expected {len(names)} values", place=f"data[{at}]")
+            raise source.error(f"expected {len(names)} values", place=f"data[{at}]")
     cells = dict(zip(names, zip(*rows, strict=True), strict=True))
     paths = [
         name for name, one in zip(names, about, strict=True) if isinstance(one, dict) and not one.get("is_value", True)
@@ -397,14 +395,14 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
         (name for name in ("path", "source.function#cali.sampler.pc") if name in paths), next(iter(paths), None)
     )
     if path is None:
-        raise ProfileError(source.name, "no column of nodes, such as 'path'")
+        raise source.error("no column of nodes, such as 'path'")
     labels, parents = _labels(nodes, cells[path], source)
     found = [(match, name) for name in names if name != path and (match := _DURATION.fullmatch(name))]
     own = _best([(match, name) for match, name in found if "inclusive" not in match["of"] and not match["inc"]])
     whole = _best([(match, name) for match, name in found if "inclusive" in match["of"] or match["inc"]])
     time = whole or own
     if time is None:
-        raise ProfileError(source.name, f"no column of times (time.duration) among {', '.join(names[:12])}")
+        raise source.error(f"no column of times (time.duration) among {', '.join(names[:12])}")
     used = {path, *(one[1] for one in (own, whole) if one)}
     numeric = [name for name in names if name not in used and name not in paths]
     return Kernels(
@@ -438,7 +436,7 @@ def _labels(nodes: Sequence[Any], numbers: Sequence[Any], source: Source) -> tup
     around = [node.get("parent") if isinstance(node, dict) else None for node in nodes]
     for at, number in enumerate(numbers):
         if number is not None and not (type(number) is int and 0 <= number < len(nodes)):
-            raise ProfileError(source.name, f"expected the number of a node, got {number!r:.40}", place=f"data[{at}]")
+            raise source.error(f"expected the number of a node, got {number!r:.40}", place=f"data[{at}]")
     parents = [labels[one] if type(one) is int and 0 <= one < len(labels) else None for one in around]
     return (
         ["(outside of all regions)" if number is None else labels[number] for number in numbers],
@@ -451,7 +449,7 @@ def _values(cells: Sequence[Any], name: str, source: Source) -> Floats:
         is_number = isinstance(cell, (int, float)) and not isinstance(cell, bool) and 0 <= cell < _LIMIT
         if cell is not None and not is_number:
             reason = f"'{name}': expected a number from 0, got {cell!r:.40}"
-            raise ProfileError(source.name, reason, place=f"data[{at}]")
+            raise source.error(reason, place=f"data[{at}]")
     return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
 

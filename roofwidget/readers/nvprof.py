@@ -33,8 +33,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies, refusals
 from roofwidget.readers.amounts import product
 from roofwidget.readers.devices import by_device, named_apart, one_chip_of, without_number
-from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation, tool_table
@@ -107,11 +106,10 @@ def read(source: Source) -> Kernels:
     ProfileError
         If the table has no kernels, is printed for people, or is damaged.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0])
+    source = one_of(source, recognises)
     if databases.is_database(source):
         name = source.name.rpartition("/")[2]
-        raise ProfileError(source.name, f"the file has nvprof's own format: nvprof --csv --print-gpu-trace -i {name}")
+        raise source.error(f"the file has nvprof's own format: nvprof --csv --print-gpu-trace -i {name}")
     table = tool_table.find(source, _TABLES)
     if table is None:
         return _kernels(_as_csv(source), _SUMMARY)
@@ -133,8 +131,7 @@ def _first_table(source: Source, table: ToolTable) -> Source:
 
 
 def _of_text(source: Source, text: str) -> Source:
-    data = text.encode()
-    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
+    return Source.of_bytes(source.name, text.encode())
 
 
 def _kernels(source: Source, table: ToolTable) -> Kernels:
@@ -234,7 +231,7 @@ def _means(rows: DelimitedTable, used: Sequence[int]) -> Floats:
 def _metrics(source: Source) -> Kernels:
     rows = read_table(source, header=_METRICS.is_header, strict=True)
     if not len(rows):
-        raise ProfileError(source.name, "the table of nvprof has no row under its header")
+        raise source.error("the table of nvprof has no row under its header")
     found = _Metrics(rows)
     n = len(found.keys)
     flops = {precision: found.totals[name] for precision, name in _FLOPS.items() if name in found.totals}

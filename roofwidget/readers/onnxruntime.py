@@ -30,7 +30,6 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
@@ -93,14 +92,12 @@ def read(source: Source) -> Kernels:
     """
     document = source.json()
     if not (isinstance(document, list) and all(isinstance(event, dict) for event in document)):
-        raise ProfileError(source.name, "expected a list of events")
+        raise source.error("expected a list of events")
     events = [(at, event) for at, event in enumerate(document, 1) if event.get("cat") == _NODE]
     ran = [(at, event) for at, event in events if str(event.get("name")).endswith(_RUN)]
     nodes = [(at, event) for at, event in ran if _argument(event, "op_name") not in _CONTROL]
     if not nodes:
-        raise ProfileError(
-            source.name, f"the profile has no event of a node ('…{_RUN}'): run the session before end_profiling()"
-        )
+        raise source.error(f"the profile has no event of a node ('…{_RUN}'): run the session before end_profiling()")
     rows = JsonRows(source.name, [event for _, event in nodes], [at for at, _ in nodes])
     launched = _kernel_time(source, document, [at for at, _ in nodes])
     works = [_Work.of(event) for event in rows.rows]

@@ -25,7 +25,6 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 
@@ -100,10 +99,10 @@ def read(source: Source, *, layers: Any = None) -> Kernels:
     """
     if _LAYERS.match(source.beginning):
         reason = f"this file has the layers and not their times: read the file of '{_EXPORT}' with layers= this file"
-        raise ProfileError(source.name, reason)
+        raise source.error(reason)
     if _TIMES.match(source.beginning):
         reason = f"this file has the times of whole iterations and not of layers: read the file of '{_EXPORT}'"
-        raise ProfileError(source.name, reason)
+        raise source.error(reason)
     is_json = _PROFILE.search(source.first) is None
     names, time, count = _exported(source) if is_json else _printed(source)
     flops, moved, messages = _work(names, layers, count) if layers is not None else (None, None, [_NO_WORK])
@@ -128,13 +127,13 @@ def _exported(source: Source) -> tuple[list[str], Floats, float]:
     """Return names, seconds of all iterations and the number of iterations of an exported profile."""
     document = source.json()
     if not (isinstance(document, list) and all(isinstance(entry, dict) for entry in document) and document):
-        raise ProfileError(source.name, "expected a list of objects, the first with 'count'")
+        raise source.error("expected a list of objects, the first with 'count'")
     count = JsonRows(source.name, document[:1]).numbers("count")[0]
     rows = JsonRows(source.name, document[1:], range(2, len(document) + 1))
     if not count >= 1:
-        raise ProfileError(source.name, "expected the number of iterations from 1", place="entry 1, 'count'")
+        raise source.error("expected the number of iterations from 1", place="entry 1, 'count'")
     if not len(rows):
-        raise ProfileError(source.name, f"the profile has no layers: profile again with '{_EXPORT}'")
+        raise source.error(f"the profile has no layers: profile again with '{_EXPORT}'")
     total, mean = rows.numbers("timeMs"), rows.numbers("averageMs")
     return rows.texts("name"), np.where(np.isnan(total), mean * count, total) / _MILLI, float(count)
 
@@ -147,22 +146,22 @@ def _printed(source: Source) -> tuple[list[str], Floats, float]:
     forms = ((at, _HEADER.search(lines[at])) for at in range(begin, len(lines)))
     header = next(((at, form) for at, form in forms if form), None)
     if header is None or not iterations:
-        raise ProfileError(source.name, "expected a profile of trtexec with a header 'Time(ms) … Layer'")
+        raise source.error("expected a profile of trtexec with a header 'Time(ms) … Layer'")
     at, form = header
     names, times = [], []
     for number, line in enumerate(lines[at + 1 :], at + 2):
         row = _row(line, columns=4 if form["median"] else 3, name_is_first=bool(form["first"]))
         if row is None:
             reason = f"expected a layer with its times, or the row of totals, got {line!r:.60}"
-            raise ProfileError(source.name, reason, place=f"line {number}")
+            raise source.error(reason, place=f"line {number}")
         if row[0] == _TOTAL:
             break
         names.append(row[0])
         times.append(row[1])
     else:
-        raise ProfileError(source.name, "the profile has no row of totals at its end: the file is incomplete")
+        raise source.error("the profile has no row of totals at its end: the file is incomplete")
     if not names:
-        raise ProfileError(source.name, f"the profile has no layers: profile again with '{_EXPORT}'")
+        raise source.error(f"the profile has no layers: profile again with '{_EXPORT}'")
     return names, np.array(times) / _MILLI, iterations
 
 
@@ -194,14 +193,14 @@ def _work(names: Sequence[str], layers: Any, count: float) -> tuple[Floats, Floa
     document = source.json()
     given = document.get("Layers") if isinstance(document, dict) else None
     if not isinstance(given, list):
-        raise ProfileError(source.name, "expected the file of trtexec --exportLayerInfo, which has a list 'Layers'")
+        raise source.error("expected the file of trtexec --exportLayerInfo, which has a list 'Layers'")
     by_name = {layer.get("Name"): layer for layer in given if isinstance(layer, dict)}
     if not by_name:
-        raise ProfileError(source.name, _NO_DETAILS)
+        raise source.error(_NO_DETAILS)
     found = [by_name.get(name) for name in names]
     missing = [name for name, layer in zip(names, found, strict=True) if layer is None]
     if len(missing) == len(names):
-        raise ProfileError(source.name, f"the file has no layer of the profile, such as {missing[0]!r:.60}")
+        raise source.error(f"the file has no layer of the profile, such as {missing[0]!r:.60}")
     messages = [f"layers of the profile that the file of layers does not have: {len(missing)}"] * bool(missing)
     messages.append("FLOPs are those of convolutions; bytes are compulsory bytes and were not measured")
     flops = np.array([_flops(layer) for layer in found])

@@ -96,9 +96,9 @@ def _word(target: Any) -> str:
     return name.strip("_") if name.strip("_") in HANDLERS else name
 
 
-def read(call: Call) -> Sequence[View | None]:
+def read(call: Call) -> list[View]:
     """Add an operation to its trace, and return its results. A form that its reader does not know is opaque."""
-    return read_by(HANDLERS.get(call.word, _unknown), _unknown, call)
+    return [view for view in read_by(HANDLERS.get(call.word, _unknown), _unknown, call) if view is not None]
 
 
 # -- matrix products ---------------------------------------------------------------------------------------------------

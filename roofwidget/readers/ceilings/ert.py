@@ -77,7 +77,7 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
     document = source.json()
     empirical = document.get("empirical") if isinstance(document, dict) else None
     if not isinstance(empirical, dict):
-        raise ProfileError(source.name, f"expected an object, as {EXPECTED} has", place="'empirical'")
+        raise source.error(f"expected an object, as {EXPECTED} has", place="'empirical'")
     given = empirical.get("metadata")
     metadata = given if isinstance(given, dict) else {}
     usual = precision_key(precision) if precision else _configured(metadata)

@@ -28,7 +28,6 @@ from roofwidget.chips import Chip, Source
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import UNSPECIFIED, VECTOR, Rate, measured_chip
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 
 FORMAT: Final = "mixbench"
@@ -167,7 +166,7 @@ def _blocks(source: File) -> tuple[list[_Points], list[str]]:
     if left_out:
         messages.append(f"cells without a measurement are no points: {left_out}")
     if not any(block.is_measured.any() for block in found):
-        raise ProfileError(source.name, "the table of mixbench has no row with a measurement")
+        raise source.error("the table of mixbench has no row with a measurement")
     return [block for block in found if block.is_measured.any()], messages
 
 
@@ -181,7 +180,7 @@ def _rows(source: File, lines: Sequence[str], first: int, width: int) -> tuple[F
         numbers = [_number(cell) for cell in cells]
         if len(cells) != width or None in numbers:
             reason = f"expected {width} numbers, got {lines[at].strip()!r:.60}"
-            raise ProfileError(source.name, reason, place=f"line {at + 1}")
+            raise source.error(reason, place=f"line {at + 1}")
         rows.append([math.nan if number is None else number for number in numbers])
     return np.array(rows).reshape(-1, width), len(lines)
 
@@ -206,7 +205,7 @@ def _of_table(source: File, headers: Sequence[str], above: str, rows: Floats, li
         words = headers[at : at + len(_BLOCK)]
         if len(words) < len(_BLOCK) or not all(word in known for word, known in zip(words, _BLOCK, strict=True)):
             reason = "expected the columns ex.time, GFLOPS, GB/sec next to each other"
-            raise ProfileError(source.name, reason, place=f"line {line}")
+            raise source.error(reason, place=f"line {line}")
         is_integer = words[1] == "GIOPS"
         title = titles[number] if len(titles) == len(places) else "integer operations" if is_integer else "ops"
         precision = next((ours for word, ours in _PRECISIONS if word in title.casefold()), UNSPECIFIED)

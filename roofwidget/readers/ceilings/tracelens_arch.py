@@ -54,9 +54,9 @@ def ceilings(source: File) -> Chip:
     document = source.json()
     rates = document.get(_RATES) if isinstance(document, dict) else None
     if not (isinstance(document, dict) and isinstance(rates, dict)):
-        raise ProfileError(source.name, "expected an object of rates in TFLOP/s", place=f"'{_RATES}'")
+        raise source.error("expected an object of rates in TFLOP/s", place=f"'{_RATES}'")
     if _BANDWIDTH not in document:
-        raise ProfileError(source.name, "the key is missing: give the bandwidth in GB/s", place=f"'{_BANDWIDTH}'")
+        raise source.error("the key is missing: give the bandwidth in GB/s", place=f"'{_BANDWIDTH}'")
     name = document.get("name")
     return measured_chip(
         source.name,

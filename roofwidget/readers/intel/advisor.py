@@ -23,7 +23,7 @@ from typing import Final
 
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import refusals
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, ToolColumn, ToolTable
@@ -84,8 +84,7 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
     ProfileError
         If the survey is printed for people, is cut off, or has a bad cell.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0], decimal=decimal)
+    source = one_of(source, recognises)
     if tool_table.find(source, [_TABLE]) is None:
         raise refusals.of_printed(source, "tables", "Advisor", "run advisor --report=survey --format=csv")
     given = tool_table.read_columns(source, _TABLE, decimal)

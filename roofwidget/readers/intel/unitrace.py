@@ -19,7 +19,7 @@ from roofwidget.kernels.concat import joined
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import ToolColumn, ToolTable
@@ -58,8 +58,7 @@ def read(source: Source) -> Kernels:
     ProfileError
         If the text has only calls of the host, is cut off, or has a bad cell.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0])
+    source = one_of(source, recognises)
     tables = tool_table.tables_of(source, _DEVICE)
     if not tables:
         tool_table.read_columns(source, _HOST)

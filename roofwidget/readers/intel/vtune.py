@@ -25,7 +25,7 @@ from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
@@ -89,8 +89,7 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
     ProfileError
         If the report is cut off, or has a bad cell.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0], decimal=decimal)
+    source = one_of(source, recognises)
     table = tool_table.find(source, _TABLES) or _FUNCTIONS
     given = tool_table.read_columns(source, table, decimal)
     found = tool_table.arguments(given, table, source.name)

@@ -38,7 +38,6 @@ import numpy as np
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
 from roofwidget.readers.likwid.perfctr import (
@@ -107,7 +106,7 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
     members = list(source.members().values()) if source.is_folder else [source]
     groups = [(member, block) for member in members for block in counter_groups(member)]
     if not groups:
-        raise ProfileError(source.name, f"LIKWID measured nothing: {_failure(members[0])}")
+        raise source.error(f"LIKWID measured nothing: {_failure(members[0])}")
     by_region: dict[str | None, dict[tuple[str, int], list[Group]]] = {}
     for member, block in groups:
         by_region.setdefault(block.region, {}).setdefault((member.name, block.run), []).append(block)
@@ -146,7 +145,7 @@ def ceilings(source: Source, *, level: str = "DRAM") -> Chip:
         If the output is of likwid-perfctr, or has no ``peakflops`` kernel or no streaming kernel.
     """
     if source.is_folder or not bench.is_bench(source):
-        raise ProfileError(source.name, "likwid-perfctr measures programs; ceilings are in the output of likwid-bench")
+        raise source.error("likwid-perfctr measures programs; ceilings are in the output of likwid-bench")
     return bench.machine(source, level)
 
 
@@ -246,7 +245,7 @@ def _table(
     for region, row in zip(regions, rows, strict=True):
         if row.time < 0:
             place = f"region {region}" if region else "the program"
-            raise ProfileError(source.name, f"its time, {row.time:g} s, is below zero: measure again", place=place)
+            raise source.error(f"its time, {row.time:g} s, is below zero: measure again", place=place)
     rules = dict.fromkeys(key for row in rows for key in row.rules)
     return Kernels(
         [region or "program" for region in regions],

@@ -66,7 +66,7 @@ def runs(source: File) -> list[Run]:
     text = source.text(limit=_MAX_TEXT_BYTES)
     starts = list(_TEST.finditer(text))
     if not starts:
-        raise ProfileError(source.name, "there is no line 'Test:' of likwid-bench: the run failed")
+        raise source.error("there is no line 'Test:' of likwid-bench: the run failed")
     ends = [*(start.start() for start in starts[1:]), len(text)]
     found = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
@@ -119,7 +119,7 @@ def machine(source: File, level: str) -> Chip:
     peaks = [run for run in every if run.is_peak]
     for found, command in ((peaks, "peakflops -w S0:20kB"), (streams, "load -w S0:2GB")):
         if not found:
-            raise ProfileError(source.name, f"a roof is missing: append the output of likwid-bench -t {command}")
+            raise source.error(f"a roof is missing: append the output of likwid-bench -t {command}")
     best = max(streams, key=lambda run: run.bandwidth)
     name = re.search(r"^CPU name:\s+(\S.*)$", source.beginning, re.MULTILINE)
     note = f"{level} is {best.test} over {best.size:g} bytes"

@@ -253,7 +253,7 @@ def _of_json(source: Source) -> Iterator[Group]:
     for number, (name, outer) in enumerate(((name, group) for name, group in groups if name != "Info"), 1):
         tables = outer.get(name) if isinstance(outer, dict) else None
         if not isinstance(tables, dict):
-            raise ProfileError(source.name, "expected an object of tables", place=f"'{name}'")
+            raise source.error("expected an object of tables", place=f"'{name}'")
         block = Group(None, number, name)
         for counter, entry in _entries(tables, "Raw"):
             place = f"'{name}.Raw.{counter}'"

@@ -62,7 +62,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu.assembly import kernels, read_launches
 from roofwidget.readers.ncu.ncu_rep import MAGIC
@@ -143,7 +142,7 @@ def read(
     given: Sequence[Any] = passes if isinstance(passes, (list, tuple)) else [passes]
     files = [*(_passes_in(source) if source.is_folder else [source]), *map(Source.of, given)]
     if not files:
-        raise ProfileError(source.name, f"the folder has no file of Nsight Compute; expected {EXPECTED}")
+        raise source.error(f"the folder has no file of Nsight Compute; expected {EXPECTED}")
     launches = read_launches(files, device)
     return kernels(launches, flops=flops, fp16_packed=fp16_packed, integers=integers, chip=chip, source=source.name)
 

@@ -198,7 +198,7 @@ def _nothing(source: Source) -> ProfileError:
     if report is not None:
         path = report[1].rstrip()[:_MAX_MESSAGE_CHARS]
         reason = f"this is the log of ncu, and the profile is in the report {path!r}: read it"
-        return ProfileError(source.name, reason)
+        return source.error(reason)
     message = _MESSAGE.search(text)
     words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""
     has_pages = is_printed(text)
@@ -206,7 +206,7 @@ def _nothing(source: Source) -> ProfileError:
         instead = f"use --csv: {_TABLE_COMMAND} ./program (or -i REPORT), or read the report that '{COMMAND}' writes"
         return refusals.of_printed(source, "pages" if has_pages else "lines", "ncu", instead)
     again = f"profile again, for example with '{COMMAND}', or with '{_TABLE_COMMAND} ./program' for a table"
-    return ProfileError(source.name, f"no kernel was profiled{words}; {again}")
+    return source.error(f"no kernel was profiled{words}; {again}")
 
 
 class _Long:

@@ -145,11 +145,11 @@ class _Events:
         found = {table: columns for table, columns in found.items() if len(columns["start"])}
         if not found:
             reason = "the export has no kernel and no copy: profile with nsys profile --trace=cuda,nvtx"
-            raise ProfileError(database.name, reason)
+            raise database.error(reason)
         for table, columns in found.items():
             wrong = np.flatnonzero(columns["end"] < columns["start"])
             if len(wrong):
-                raise ProfileError(database.name, f"table '{table}', row {wrong[0] + 1}: the end is before the start")
+                raise database.error(f"table '{table}', row {wrong[0] + 1}: the end is before the start")
         names = [name for table, columns in found.items() for name in _names(database, table, columns)]
         every = {
             name: np.concatenate([columns[name] for columns in found.values()]) for name in (*_REQUIRED, *_OPTIONAL)
@@ -173,7 +173,7 @@ def _columns(
         if not set(map(type, cells)) <= {int, type(None)} or (name in required and None in cells):
             row = next(row for row, cell in enumerate(cells) if type(cell) is not int and (cell or name in required))
             where = f"table '{table}', row {row + 1}, column '{name}'"
-            raise ProfileError(database.name, f"{where}: expected a whole number, got {cells[row]!r:.40}")
+            raise database.error(f"{where}: expected a whole number, got {cells[row]!r:.40}")
         found[name] = np.array([_NONE if cell is None else cell for cell in cells], dtype=np.int64)
     return found
 

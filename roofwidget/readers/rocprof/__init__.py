@@ -62,7 +62,6 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, base_key
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof import analysis, machine, passes, rocpd, sdk_json, statistics
@@ -203,12 +202,10 @@ def ceilings(source: Source) -> Chip:
     if source.is_folder:
         found = passes.files(source)
         if found.roofline is None:
-            raise ProfileError(
-                source.name, "the folder has no roofline.csv: profile without --no-roof to measure ceilings"
-            )
+            raise source.error("the folder has no roofline.csv: profile without --no-roof to measure ceilings")
         return machine.measured(found.roofline, machine.system(found.sysinfo))
     if databases.is_database(source) or not _CEILINGS.search(source.beginning):
-        raise ProfileError(source.name, "the file has counters; the measured ceilings are in roofline.csv")
+        raise source.error("the file has counters; the measured ceilings are in roofline.csv")
     beside = None
     if source.path is not None:
         path = source.path.with_name(source.path.name.replace("roofline", "sysinfo"))
@@ -230,7 +227,7 @@ def _passes(source: Source, files: Sequence[Source]) -> tuple[list[passes.Pass],
         if before.counters.keys() >= after.counters.keys() or before.counters.keys() <= after.counters.keys():
             names = f"{PurePosixPath(before.source.name).name} and {PurePosixPath(after.source.name).name}"
             reason = f"{names} have the same counters: they are runs or ranks, not passes of one run"
-            raise ProfileError(source.name, f"{reason}; rw.read_many and rw.ranks read each on its own")
+            raise source.error(f"{reason}; rw.read_many and rw.ranks read each on its own")
     return found, list(dict.fromkeys(gpus))
 
 

@@ -105,10 +105,10 @@ def read(source: Source) -> Analysis:
     with databases.opened(source) as database:
         for table in (_KERNELS, _DISPATCHES, _WORKLOADS):
             if table not in database.tables:
-                raise ProfileError(source.name, f"the database has no table '{table}'")
+                raise source.error(f"the database has no table '{table}'")
         kernels = list(database.rows(_KERNELS, ["kernel_uuid", "workload_id", "kernel_name"], "ORDER BY kernel_uuid"))
         if not kernels:
-            raise ProfileError(source.name, "the database has no kernel")
+            raise source.error("the database has no kernel")
         place = {key: row for row, (key, _, _) in enumerate(kernels)}
         time, count = _times(database, place)
         points, rates = _points(database, place), _rates(database, place)
@@ -141,7 +141,7 @@ def _times(database: Database, place: Mapping[Any, int]) -> tuple[Floats, Floats
             continue
         if type(start) is not int or type(end) is not int or end < start:
             reason = f"expected whole numbers of which the end is not before the start, got {start!r:.30}, {end!r:.30}"
-            raise ProfileError(database.name, f"table '{_DISPATCHES}', kernel {kernel}: {reason}")
+            raise database.error(f"table '{_DISPATCHES}', kernel {kernel}: {reason}")
         time[row] += (end - start) / _GIGA
         count[row] += 1
     return np.where(count > 0, time, np.nan), np.maximum(count, 1)
@@ -300,8 +300,7 @@ def _as_table(name: str, cells: object) -> Source | None:
     plain = {key: cell for key, cell in cells.items() if isinstance(cell, (str, int, float))}
     text = io.StringIO()
     csv.writer(text).writerows([plain.keys(), plain.values()])
-    data = text.getvalue().encode("utf-8", "replace")
-    return Source(name, lambda: io.BytesIO(data), size=len(data)) if plain else None
+    return Source.of_bytes(name, text.getvalue().encode("utf-8", "replace")) if plain else None
 
 
 def _object(cell: object) -> object:

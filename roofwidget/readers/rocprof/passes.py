@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Counters
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
@@ -71,18 +70,16 @@ def files(source: Source) -> Files:
     members = {PurePosixPath(name): member for name, member in source.members().items()}
     merged = [path for path in members if _MERGED.fullmatch(path.name)]
     if len(merged) > 1:
-        raise ProfileError(
-            source.name, f"the folder has several profiles: {listed(map(str, merged[:5]))}; give the path of one"
-        )
+        raise source.error(f"the folder has several profiles: {listed(map(str, merged[:5]))}; give the path of one")
     tables = [path for path in members if _PASS.fullmatch(path.name)]
     passes = merged or tables or [path for path in members if DATABASE.fullmatch(path.name)]
     times = [[path for path in members if pattern.fullmatch(path.name)] for pattern in _TIMES] if not passes else []
     passes = passes or next((found for found in times if found), [])
     if not passes:
-        raise ProfileError(source.name, "the folder has neither pmc_perf.csv nor a database (.db)")
+        raise source.error("the folder has neither pmc_perf.csv nor a database (.db)")
     if times and len(passes) > 1:
         shown = listed(map(str, passes[:5]))
-        raise ProfileError(source.name, f"the folder has several profiles: {shown}; give the path of one")
+        raise source.error(f"the folder has several profiles: {shown}; give the path of one")
 
     def one(name: str) -> Source | None:
         found = [path for path in members if path.name.casefold() == name]
@@ -164,7 +161,7 @@ def joined(found_passes: Sequence[Pass]) -> Joined:
     base = found_passes[0]
     n = len(base.names)
     if not n:
-        raise ProfileError(base.source.name, "the table has no dispatch")
+        raise base.source.error("the table has no dispatch")
     found: dict[str, Callable[[], Floats]] = {}
     time, rule = np.full(n, np.nan), ""
     places = {name: _places(base, one) for name, one in passes.items()}
@@ -208,13 +205,13 @@ def _places(base: Pass, other: Pass) -> npt.NDArray[np.intp]:
         place = np.arange(n)
     else:
         reason = f"has {len(other.names)} dispatches and {base.source.name} has {n}: the passes are not of one program"
-        raise ProfileError(other.source.name, reason)
+        raise other.source.error(reason)
     known = np.flatnonzero(place >= 0)
     differ = known[other.names[place[known]] != base.names[known]]
     if len(differ):
         row = int(place[differ[0]])
         reason = f"is kernel {other.names[row]!r:.60}, but {base.names[differ[0]]!r:.60} in {base.source.name}"
-        raise ProfileError(other.source.name, reason, row=other.lines[row])
+        raise other.source.error(reason, row=other.lines[row])
     return place
 
 
@@ -339,7 +336,7 @@ def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
 def _pivoted(source: Source, rows: DelimitedTable, flat: Pass) -> Pass:
     """Turn a table with a row per counter into a row per dispatch; repeated counters of a dispatch are summed."""
     if flat.ids is None:
-        raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")
+        raise source.error(f"the table has none of the columns {listed(_DISPATCH)}")
     unique, first, dispatch = np.unique(flat.ids, return_index=True, return_inverse=True)
     counters = rows.texts(_LONG[0])
     place = {word: number for number, word in enumerate(sorted(set(counters)))}

@@ -73,10 +73,10 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
     with databases.opened(source) as database:
         found = [match for table in database.tables if (match := _RUN.fullmatch(table)) is not None]
         if not found:
-            raise ProfileError(source.name, "the database has no table rocpd_kernel_dispatch")
+            raise source.error("the database has no table rocpd_kernel_dispatch")
         runs = [run for match in found if (run := _run(database, match["run"])).starts.size]
     if not runs:
-        raise ProfileError(source.name, "the database has no dispatch of a kernel")
+        raise source.error("the database has no dispatch of a kernel")
     runs.sort(key=lambda run: int(run.starts.min()))
     ids = np.concatenate([run.ids for run in runs])
     counters = dict.fromkeys(name for run in runs for name in run.counters)
@@ -119,7 +119,7 @@ def _run(database: Database, run: str) -> _Run:
     columns = database.tables[table]
     if "track_id" in columns and "agent_id" not in columns:
         reason = "the database has version 4 of rocpd's schema; version 3 is supported: rocpd convert writes CSV files"
-        raise ProfileError(database.name, reason)
+        raise database.error(reason)
     extra = [name for names in _EXTRA.values() for name in names if name in columns]
     rows = list(database.rows(table, ["id", *_DISPATCH, *extra], "ORDER BY dispatch_id, start"))
     key, ids, agent, kernel, event, starts, ends = (
@@ -127,7 +127,7 @@ def _run(database: Database, run: str) -> _Run:
     )
     wrong = np.flatnonzero(ends < starts)
     if len(wrong):
-        raise ProfileError(database.name, f"table '{table}', id {key[wrong[0]]}: the kernel ends before it starts")
+        raise database.error(f"table '{table}', id {key[wrong[0]]}: the kernel ends before it starts")
     sizes = {name: _floats(row[len(_DISPATCH) + 1 + at] for row in rows) for at, name in enumerate(extra)}
     agents = _agents(database, run)
     symbols = _symbols(database, run)
@@ -165,7 +165,7 @@ def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> di
         if row is None or name is None or not isinstance(value, (int, float)):
             continue
         if not 0 <= value < COUNTER_LIMIT:
-            raise ProfileError(database.name, f"table '{table}', event {event}: counter '{name}' is {value!r:.30}")
+            raise database.error(f"table '{table}', event {event}: counter '{name}' is {value!r:.30}")
         column = found.get(name)
         if column is None:
             column = found[name] = np.full(len(events), np.nan)
@@ -205,7 +205,7 @@ def _symbols(database: Database, run: str) -> dict[int, str]:
     """Return the names of kernels by the key of the table."""
     table = f"rocpd_info_kernel_symbol{run}"
     if table not in database.tables:
-        raise ProfileError(database.name, f"the database has no table '{table}', which has the names of kernels")
+        raise database.error(f"the database has no table '{table}', which has the names of kernels")
     return {
         number: kernel_name(_text(shown) or _text(symbol))
         for number, shown, symbol in database.rows(table, ["id", "display_name", "kernel_name"])
@@ -219,7 +219,7 @@ def _whole(database: Database, table: str, rows: list[Any], column: str, at: int
     for row, cell in enumerate(cells):
         if type(cell) is not int:
             where = f"table '{table}', id {rows[row][0]!r:.30}, column '{column}'"
-            raise ProfileError(database.name, f"{where}: expected a whole number, got {cell!r:.40}")
+            raise database.error(f"{where}: expected a whole number, got {cell!r:.40}")
     return np.array(cells, dtype=np.int64)
 
 

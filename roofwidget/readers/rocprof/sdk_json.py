@@ -11,7 +11,6 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import gfx_of
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
 from roofwidget.readers.rocprof.rocpd import OF_INSTANCES, Gpu
@@ -41,7 +40,7 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
     found = [_dispatches(process, number, source) for number, process in enumerate(processes)]
     dispatches = [dispatch for one in found for dispatch in one]
     if not dispatches:
-        raise ProfileError(source.name, "the file has no dispatch of a kernel: rocprofv3 --kernel-trace writes them")
+        raise source.error("the file has no dispatch of a kernel: rocprofv3 --kernel-trace writes them")
     dispatches.sort(key=lambda one: one.start)
     elapsed = np.array([one.end - one.start for one in dispatches], dtype=np.int64)
     ids = np.array([one.number for one in dispatches], dtype=np.int64)
@@ -98,10 +97,10 @@ def _dispatches(process: Mapping[str, Any], number: int, source: Source) -> list
         place = f"{_ROOT}[{number}].{where}[{row}]"
         info = record.get("dispatch_info") if isinstance(record, dict) else None
         if not isinstance(record, dict) or not isinstance(info, dict):
-            raise ProfileError(source.name, "expected an object with dispatch_info", place=place)
+            raise source.error("expected an object with dispatch_info", place=place)
         start, end = (_whole(record, key, place, source) for key in ("start_timestamp", "end_timestamp"))
         if end < start:
-            raise ProfileError(source.name, "the kernel ends before it starts", place=place)
+            raise source.error("the kernel ends before it starts", place=place)
         dispatch = _whole(info, "dispatch_id", place, source)
         gpu, index = gpus.get(_handle(info.get("agent_id")), (None, np.nan))
         sizes = {"Dispatch_ID": float(dispatch), "GPU_ID": index, **_sizes(info)}
@@ -152,7 +151,7 @@ def _counters(process: Mapping[str, Any], counted: Sequence[Any], source: Source
             if not name:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < COUNTER_LIMIT:
-                raise ProfileError(source.name, f"dispatch {dispatch}: counter '{name}' is {value!r:.30}")
+                raise source.error(f"dispatch {dispatch}: counter '{name}' is {value!r:.30}")
             sums[name] = sums.get(name, 0.0) + value
         sums |= {f"{name}_sum": value for name, value in sums.items() if OF_INSTANCES.fullmatch(name)}
     return found
@@ -183,7 +182,7 @@ def _is_count(given: Any) -> bool:
 def _whole(record: Mapping[str, Any], key: str, place: str, source: Source) -> int:
     value = record.get(key)
     if not _is_count(value):
-        raise ProfileError(source.name, f"'{key}': expected a whole number, got {value!r:.40}", place=place)
+        raise source.error(f"'{key}': expected a whole number, got {value!r:.40}", place=place)
     return int(value)  # type: ignore[arg-type]  # a count
 
 

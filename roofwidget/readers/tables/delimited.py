@@ -255,10 +255,10 @@ class _Lines:
         except UnicodeDecodeError as error:
             # Decoding the whole file raises an error that names the byte.
             self._source.text()
-            raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}") from None
+            raise self._source.error(f"not UTF-8 text: {error.reason}") from None
         if len(rest) > _MAX_LINE_CHARS:
             number = self.number + text.count("\n") + 1
-            raise ProfileError(self._source.name, "a line longer than 16 MiB", place=f"line {number}")
+            raise self._source.error("a line longer than 16 MiB", place=f"line {number}")
         if text or rest:
             self.has_last_end = (rest or text).endswith("\n")
         return text + rest
@@ -293,7 +293,7 @@ def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[st
                 return _checked_names(names, lines.number, source), delimiter
             lines.put_back(used[1:])
     if widest > MAX_COLUMNS:
-        raise ProfileError(source.name, f"a table of {widest:,} columns; the limit is {MAX_COLUMNS:,}")
+        raise source.error(f"a table of {widest:,} columns; the limit is {MAX_COLUMNS:,}")
     raise NoHeaderError(source.name, "the file has no table with the columns of this format")
 
 
@@ -301,7 +301,7 @@ def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
-            raise ProfileError(source.name, "two columns have this name", place=f"line {line}, column '{name}'")
+            raise source.error("two columns have this name", place=f"line {line}, column '{name}'")
         seen.add(name)
     return names
 
@@ -377,7 +377,7 @@ class _RowReader:
     def _count(self, line: int, count: int = 1) -> None:
         self.numbers.add(line, count)
         if len(self.numbers) * self.width > _MAX_CELLS:
-            raise ProfileError(self.source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
+            raise self.source.error(f"a table of more than {_MAX_CELLS:,} cells; split it")
 
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
         """Raise an error if the last line is an incomplete row, which means that the file is incomplete.
@@ -391,7 +391,7 @@ class _RowReader:
         if is_part and not used[-1].endswith("\n"):
             where = f"{len(cells)} of {self.width} cells"
             reason = f"the file ends within a row: {where}; export it again, or remove this line"
-            raise ProfileError(self.source.name, reason, row=number)
+            raise self.source.error(reason, row=number)
 
     def _refuse_row(self, count: int, number: int) -> NoReturn:
         fix = f'quote names that contain {self.delimiter!a}, as in "f<1{self.delimiter} 2>"'
@@ -399,7 +399,7 @@ class _RowReader:
             fix = "write empty cells too, close the quotes, or remove the line"
         cells = f"{count} cell{'' if count == 1 else 's'}"
         reason = f"{cells} where the header has {self.width}: {fix}"
-        raise ProfileError(self.source.name, reason, row=number)
+        raise self.source.error(reason, row=number)
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:
@@ -532,7 +532,7 @@ class DelimitedTable:
             f"{self.columns[name][row]!r} (row {self.lines[row]}, column '{name}')" for name, row in (first, second)
         ]
         reason = f"numbers in two notations: {cells[0]} and {cells[1]}; write the file with one notation"
-        return ProfileError(self.source.name, reason)
+        return self.source.error(reason)
 
     def texts(self, name: str) -> list[str]:
         """Return the cells of a column.
@@ -553,7 +553,7 @@ class DelimitedTable:
     def _check(self, name: str) -> None:
         if name not in self.columns:
             hint = did_you_mean(name, self.columns)
-            raise ProfileError(self.source.name, f"the table has no such column{hint}", column=name)
+            raise self.source.error(f"the table has no such column{hint}", column=name)
 
     def numbers(self, name: str, *, optional: bool = False, least: float = 0.0) -> Floats:
         """Return the numbers of a column, NaN for cells without a number (``""``, ``n/a``, ``nan``, ``no data`` …).
@@ -618,7 +618,7 @@ class DelimitedTable:
 
     def error(self, row: int, name: str | None, reason: str) -> ProfileError:
         """Return the error for a cell; the row counts from 0."""
-        return ProfileError(self.source.name, reason, row=self.lines[row], column=name)
+        return self.source.error(reason, row=self.lines[row], column=name)
 
 
 def read_table(

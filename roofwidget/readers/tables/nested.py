@@ -13,7 +13,7 @@ from roofwidget import units
 from roofwidget.chips import Chip, Memory, Source, is_off_chip
 from roofwidget.kernels.column_meanings import INDEX, meaning
 from roofwidget.readers.devices import chip_of_device
-from roofwidget.readers.errors import ProfileError, figures_of_chip
+from roofwidget.readers.errors import figures_of_chip
 from roofwidget.readers.input.source import Source as File
 from roofwidget.support import strict_json
 from roofwidget.support.did_you_mean import listed
@@ -226,9 +226,9 @@ def line_records(source: File) -> list[Mapping[str, Any]]:
         except strict_json.JsonError as error:
             column = (error.place or "").partition(", ")[2]
             place = f"line {number}, {column}" if column else f"line {number}"
-            raise ProfileError(source.name, error.reason, place=place) from None
+            raise source.error(error.reason, place=place) from None
         if not isinstance(record, dict):
-            raise ProfileError(source.name, "expected an object on each line", place=f"line {number}")
+            raise source.error("expected an object on each line", place=f"line {number}")
         records.append(record)
     return records
 

@@ -7,7 +7,6 @@ the columns of a data frame, and return the arguments of `Kernels`.
 from __future__ import annotations
 
 import functools
-import io
 import itertools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -385,8 +384,8 @@ def tables_of(source: Source, table: ToolTable) -> list[Source]:
 
 
 def _of_lines(source: Source, before: int, lines: Sequence[str], *, is_whole: bool) -> Source:
-    data = ("\n" * before + "\n".join(lines) + "\n" * is_whole).encode()
-    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
+    text = "\n" * before + "\n".join(lines) + "\n" * is_whole
+    return Source.of_bytes(source.name, text.encode())
 
 
 def read_columns(source: Source, table: ToolTable, decimal: str | None = None) -> TextColumns:
@@ -400,15 +399,15 @@ def read_columns(source: Source, table: ToolTable, decimal: str | None = None) -
         If the table is of a kind without kernels, has no rows, or is damaged.
     """
     if table.refusal:
-        raise ProfileError(source.name, table.refusal)
+        raise source.error(table.refusal)
     found = read_table(source, header=table.is_header, short=table.short, strict=True)
     if not len(found):
-        raise ProfileError(source.name, f"the table of {table.tool} has no row under its header")
+        raise source.error(f"the table of {table.tool} has no row under its header")
     if decimal is not None:
         found.decimal = decimal
     columns = TextColumns(found, table)
     if not len(columns):
-        raise ProfileError(source.name, f"the table of {table.tool} has a row of units and no other row")
+        raise source.error(f"the table of {table.tool} has a row of units and no other row")
     return columns
 
 

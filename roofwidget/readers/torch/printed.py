@@ -151,9 +151,9 @@ def printed_table(source: Source, table: int) -> PrintedTable:
     lines = source.text(_MAX_TEXT_BYTES).splitlines()
     found = list(_headers(lines))
     if not found:
-        raise ProfileError(source.name, f"expected a table with a column '{_CALLS[0]}' between lines of dashes")
+        raise source.error(f"expected a table with a column '{_CALLS[0]}' between lines of dashes")
     if not 0 < table <= len(found):
-        raise ProfileError(source.name, f"there is no table {table}; the tables are 1 to {len(found)}")
+        raise source.error(f"there is no table {table}; the tables are 1 to {len(found)}")
     header = found[table - 1]
     # A logger may begin each line with the time, the level or the rank.
     prefix = _dashes(lines[header + 1]) or 0
@@ -170,7 +170,7 @@ def printed_table(source: Source, table: int) -> PrintedTable:
         if cells is not None:
             rows.append(columns.average(_Row(source.name, at + 1, cells)))
     else:
-        raise ProfileError(source.name, "the table has no line of dashes at its end: the file is incomplete")
+        raise source.error("the table has no line of dashes at its end: the file is incomplete")
     return PrintedTable(rows, _self_totals(lines[at : at + 4]), len(found))
 
 
@@ -276,9 +276,9 @@ class _Columns:
             (_CALLS[0], calls),
         ):
             if not found:
-                raise ProfileError(source.name, "the table has no such column", column=word)
+                raise source.error("the table has no such column", column=word)
         if len(set(headers)) < len(headers):
-            raise ProfileError(source.name, "two columns of the table have the same name")
+            raise source.error("two columns of the table have the same name")
         totals = [word.removesuffix(" total") for word in headers if word.endswith(" total") and word != _CPU]
         device = next((word for word in totals if not word.startswith("Self ")), None)
         selfs = (f"Self {device}", f"Self {device} total")

@@ -58,7 +58,6 @@ import re
 from typing import Final
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.assembly import (
     Spans,
@@ -145,7 +144,7 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         return counted_kernels(collected.counted, trace.properties, source.name)
     if not len(collected.device.start) and not len(collected.operations.start):
         seen = listed(str(category) for category, _ in collected.unread.most_common(_MAX_CATEGORIES))
-        raise ProfileError(source.name, f"{_NOTHING}{f'; its events are of the categories {seen}' if seen else ''}")
+        raise source.error(f"{_NOTHING}{f'; its events are of the categories {seen}' if seen else ''}")
     messages = [f"events without a duration were left out: {collected.unfinished:,}"] if collected.unfinished else []
     if collected.unread:
         events = listed(f"{category} ({count:,})" for category, count in collected.unread.most_common(_MAX_CATEGORIES))

@@ -23,7 +23,6 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof.operations import CONTAINERS
@@ -84,13 +83,13 @@ def read(source: Source) -> Kernels:
     document = source.json()
     events = document.get("traceEvents") if isinstance(document, dict) else None
     if not isinstance(events, list):
-        raise ProfileError(source.name, "expected an object with a list 'traceEvents'")
+        raise source.error("expected an object with a list 'traceEvents'")
     lanes = _lanes(events)
     found = [(at, event) for at, event in enumerate(events, 1) if _is_operation(event, lanes)]
     beside = _beside(source)
     if not found:
         instead = f"read {beside!r} beside it" if beside else "read the file .xplane.pb of the same run"
-        raise ProfileError(source.name, f"the trace has no operation of XLA on a device; {instead}")
+        raise source.error(f"the trace has no operation of XLA on a device; {instead}")
     rows = JsonRows(source.name, [event for _, event in found], [at for at, _ in found])
     arguments = [_arguments(event) for event in rows.rows]
     given = JsonRows(source.name, arguments, rows.numbered)

@@ -84,7 +84,7 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
     options, messages = chosen_options(source, properties, idle=idle, shapes=shapes, executions=None)
     operations = given.get("top_operations")
     if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
-        raise ProfileError(source.name, "expected a list of objects", place="'top_operations'")
+        raise source.error("expected a list of objects", place="'top_operations'")
     rows = _Objects(source.name, operations)
     total = _Objects(source.name, [_object(given, "program", source.name)], "program")
     seconds = float(total.numbers("total_time_ms")[0] * _MILLI)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import io
 import re
 import shutil
 import tempfile
@@ -66,7 +64,7 @@ def converted(source: Source, *tools: str) -> list[Source]:
                 shutil.copyfileobj(stream, copy)
             traces.append(str(trace))
         found = [_tool(convert, traces, tool, source.name) for tool in tools]
-    return [Source(source.name, functools.partial(io.BytesIO, data), size=len(data)) for data in found]
+    return [Source.of_bytes(source.name, data) for data in found]
 
 
 def _check(trace: Source) -> None:
@@ -80,14 +78,14 @@ def _check(trace: Source) -> None:
             size = _varint(stream) if tag[0] in _FIELDS else None
             if size is None:
                 reason = "the trace is damaged or incomplete: a field was expected here; copy it again"
-                raise ProfileError(trace.name, reason, place=f"byte {done + 1}")
+                raise trace.error(reason, place=f"byte {done + 1}")
             length, begin = size
             left = length
             while left and (piece := stream.read(min(left, _CHUNK_BYTES))):
                 left -= len(piece)
             if left:
                 reason = f"the trace ends {left:,} bytes too early; copy it again"
-                raise ProfileError(trace.name, reason, place=f"byte {done + 1}")
+                raise trace.error(reason, place=f"byte {done + 1}")
             done += 1 + begin + length
 
 
@@ -111,9 +109,7 @@ def _hosts(source: Source) -> list[Source]:
     found = {name: one for name, one in source.members().items() if name.endswith(_END)}
     runs = sorted({name.rpartition("/")[0] for name in found})
     if len(runs) > 1:
-        raise ProfileError(
-            source.name, f"the folder has {len(runs)} runs; give the path of one run: {listed(runs[:5])}"
-        )
+        raise source.error(f"the folder has {len(runs)} runs; give the path of one run: {listed(runs[:5])}")
     return list(found.values())
 
 

@@ -67,7 +67,7 @@ def table_of(source: Source) -> XProfTable:
     """
     given = _table(source.json(nan=True))
     if _OWN_COLUMNS.isdisjoint(column_ids(given)):
-        raise ProfileError(source.name, f"expected {EXPECTED}")
+        raise source.error(f"expected {EXPECTED}")
     return XProfTable.of(given, source.name)
 
 

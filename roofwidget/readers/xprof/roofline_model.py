@@ -138,7 +138,7 @@ def read(
     """
     document = source.json(nan=True)
     if not isinstance(document, list) or not document:
-        raise ProfileError(source.name, "expected a list [table, diagnostics]")
+        raise source.error("expected a list [table, diagnostics]")
     table, properties = XProfTable.of(document[0], source.name), Properties.of(document[0], source.name)
     messages = _diagnostics(document[1], source.name) if len(document) > 1 else []
     chosen, more = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
