@@ -18,7 +18,7 @@ and ``time.duration.ns`` in nanoseconds. A rank is part of `Kernels.extra`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeGuard
 
@@ -30,6 +30,8 @@ from roofwidget.readers.devices import chip_of_capability, named_apart
 from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.tool_table import factor
+from roofwidget.support.did_you_mean import first_in
+from roofwidget.support.text_tables import counted
 
 FORMAT: Final = "hatchet"
 EXPECTED: Final = "a call tree of Triton's Proton (.hatchet), of Hatchet, or of Caliper (json-split)"
@@ -74,8 +76,7 @@ def read(source: Source, *, unit: str = "s") -> Kernels:
     """
     scale = factor(unit, "s") if isinstance(unit, str) else None
     if scale is None:
-        msg = f"unit must be a unit of time such as 'us', got {unit!r:.40}"
-        raise ValueError(msg)
+        raise ValueError(f"unit must be a unit of time such as 'us', got {unit!r:.40}")
     source = one_of(source, recognises)
     document: Any = source.json(nan=True)
     form = _form(document)
@@ -155,12 +156,19 @@ def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
 
 def _number(node: _Node, key: str, source: Source) -> float:
     """Return a metric; NaN if the node lacks it."""
-    value = node.metrics.get(key)
+    return _amount(node.metrics.get(key), key, node.place, source)
+
+
+def _amount(value: Any, key: str, place: str, source: Source) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _LIMIT:
-        raise source.error(f"'{key}': expected a number from 0, got {value!r:.40}", place=node.place)
+        raise source.error(f"'{key}': expected a number from 0, got {value!r:.40}", place=place)
     return float(value)
+
+
+def _column(nodes: Sequence[_Node], rows: Iterable[int], key: str, source: Source) -> Floats:
+    return np.array([_number(nodes[row], key, source) for row in rows])
 
 
 def _is_proton(nodes: Sequence[_Node]) -> bool:
@@ -171,14 +179,13 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
     timed = [number for number, node in enumerate(nodes) if _number(node, _TIME, source) > 0]
     kernels = [number for number in timed if not nodes[number].is_of_hook]
     if not kernels:
-        reason = "no kernel with a time in ns: cycles and samples of Proton are not read"
-        raise source.error(reason)
-    amounts = {key: np.array([_number(nodes[number], key, source) for number in kernels]) for key in _AMOUNTS}
-    time = np.array([_number(nodes[number], _TIME, source) for number in kernels])
+        raise source.error("no kernel with a time in ns: cycles and samples of Proton are not read")
+    amounts = {key: _column(nodes, kernels, key, source) for key in _AMOUNTS}
+    time = _column(nodes, kernels, _TIME, source)
     warnings = _with_scopes(nodes, kernels, amounts, time, source)
     left_out = len(timed) - len(kernels)
     if left_out:
-        warnings.append(f"{left_out:,} row{'' if left_out == 1 else 's'} left out: kernels of Proton's own hook")
+        warnings.append(f"{counted(left_out, 'row')} left out: kernels of Proton's own hook")
     flops = {precision: amounts[key] for key, precision in _FLOPS.items() if not np.isnan(amounts[key]).all()}
     if "fp8" in flops:
         warnings.append("flops8 is taken for fp8: Proton does not tell fp8 from int8")
@@ -190,10 +197,10 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
             f"{' and '.join(unknown)} are unknown: hook='triton' and metadata of kernels, or scopes, give them"
         )
     devices = [_device(nodes[number].metrics) for number in kernels]
-    count = np.array([_number(nodes[number], "count", source) for number in kernels])
+    count = _column(nodes, kernels, "count", source)
     return Kernels(
         named_apart([nodes[number].name for number in kernels], devices),
-        flops or np.full(len(kernels), np.nan),
+        flops,
         amounts["bytes"],
         time=time * 1e-9,
         count=np.where(np.isnan(count), 1.0, count),
@@ -290,7 +297,7 @@ _INCLUSIVE: Final = ("time (inc)", "time (s) (inc)", "time (inc) (s)")
 def _of_literal(nodes: Sequence[_Node], source: Source, scale: float) -> Kernels:
     parents = [nodes[node.parent].name if node.parent >= 0 else None for node in nodes]
     columns = {
-        key: np.array([_number(node, key, source) for node in nodes])
+        key: _column(nodes, range(len(nodes)), key, source)
         for key in (*_EXCLUSIVE, *_INCLUSIVE, *_AMOUNTS)
         if any(key in node.metrics for node in nodes)
     }
@@ -308,10 +315,10 @@ def _of_dump(document: Mapping[str, Any], source: Source, scale: float) -> Kerne
     listed = [name for found in metrics if isinstance(found, list) for name in found if isinstance(name, str)]
     wanted = dict.fromkeys((*_EXCLUSIVE, *_INCLUSIVE, *_AMOUNTS, *listed[:100]))
     there = [key for key in wanted if any(key in one for one in records)]
-    columns = {key: np.array([_number(node, key, source) for node in nodes]) for key in there}
+    columns = {key: _column(nodes, range(len(nodes)), key, source) for key in there}
     extra: dict[str, Any] = {"parent": [parents.get(str(one.get("node"))) for one in records]}
     if any("rank" in one for one in records):
-        extra["rank"] = np.array([_number(node, "rank", source) for node in nodes])
+        extra["rank"] = _column(nodes, range(len(nodes)), "rank", source)
     return _of_columns([node.name for node in nodes], columns, extra, source, scale)
 
 
@@ -341,8 +348,7 @@ def _graph(given: Any) -> tuple[dict[str, str], dict[str, str]]:
 def _of_columns(
     names: list[str], columns: Mapping[str, Floats], extra: Mapping[str, Any], source: Source, scale: float
 ) -> Kernels:
-    exclusive = next((key for key in _EXCLUSIVE if key in columns), None)
-    inclusive = next((key for key in _INCLUSIVE if key in columns), None)
+    exclusive, inclusive = first_in(_EXCLUSIVE, columns), first_in(_INCLUSIVE, columns)
     time = inclusive or exclusive
     if time is None:
         raise source.error(f"no metric 'time' and no 'time (inc)' among the metrics of {len(names)} nodes")
@@ -352,8 +358,8 @@ def _of_columns(
     used = {exclusive, inclusive, *_AMOUNTS}
     return Kernels(
         names,
-        flops or np.full(len(names), np.nan),
-        columns.get("bytes", np.full(len(names), np.nan)),
+        flops,
+        columns.get("bytes", {}),
         time=columns[time] * factors[time],
         self_time=columns[exclusive] * factors[exclusive] if exclusive and inclusive else None,
         origin={"time": time, **({"self_time": exclusive} if exclusive and inclusive else {})},
@@ -407,8 +413,8 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
     numeric = [name for name in names if name not in used and name not in paths]
     return Kernels(
         labels,
-        np.full(len(rows), np.nan),
-        np.full(len(rows), np.nan),
+        {},
+        {},
         time=_values(cells[time[1]], time[1], source) * _seconds(time[0]),
         self_time=_values(cells[own[1]], own[1], source) * _seconds(own[0]) if own and whole else None,
         origin={"time": time[1], **({"self_time": own[1]} if own and whole else {})},
@@ -445,12 +451,7 @@ def _labels(nodes: Sequence[Any], numbers: Sequence[Any], source: Source) -> tup
 
 
 def _values(cells: Sequence[Any], name: str, source: Source) -> Floats:
-    for at, cell in enumerate(cells):
-        is_number = isinstance(cell, (int, float)) and not isinstance(cell, bool) and 0 <= cell < _LIMIT
-        if cell is not None and not is_number:
-            reason = f"'{name}': expected a number from 0, got {cell!r:.40}"
-            raise source.error(reason, place=f"data[{at}]")
-    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+    return np.array([_amount(cell, name, f"data[{at}]", source) for at, cell in enumerate(cells)])
 
 
 def _plain(cells: Sequence[Any]) -> Floats | None:

@@ -233,7 +233,6 @@ def _metrics(source: Source) -> Kernels:
     if not len(rows):
         raise source.error("the table of nvprof has no row under its header")
     found = _Metrics(rows)
-    n = len(found.keys)
     flops = {precision: found.totals[name] for precision, name in _FLOPS.items() if name in found.totals}
     moved, origin = _bytes_of(found.totals)
     devices = [device for device, _ in found.keys]
@@ -242,8 +241,8 @@ def _metrics(source: Source) -> Kernels:
     asked = {"FLOPs": "flop_count_sp,flop_count_dp,flop_count_hp", "bytes": "dram_read_bytes,dram_write_bytes"}
     return Kernels(
         named_apart([kernel for _, kernel in found.keys], devices),
-        flops or np.full(n, np.nan),
-        moved or np.full(n, np.nan),
+        flops,
+        moved,
         count=found.count,
         chip=chip,
         origin={f"flops:{key}": f"Avg of {_FLOPS[key]} x Invocations" for key in flops} | origin,

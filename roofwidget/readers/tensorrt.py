@@ -98,11 +98,13 @@ def read(source: Source, *, layers: Any = None) -> Kernels:
         If the file has no times of layers (the message says which file does), or a value is invalid.
     """
     if _LAYERS.match(source.beginning):
-        reason = f"this file has the layers and not their times: read the file of '{_EXPORT}' with layers= this file"
-        raise source.error(reason)
+        raise source.error(
+            f"this file has the layers and not their times: read the file of '{_EXPORT}' with layers= this file"
+        )
     if _TIMES.match(source.beginning):
-        reason = f"this file has the times of whole iterations and not of layers: read the file of '{_EXPORT}'"
-        raise source.error(reason)
+        raise source.error(
+            f"this file has the times of whole iterations and not of layers: read the file of '{_EXPORT}'"
+        )
     is_json = _PROFILE.search(source.first) is None
     names, time, count = _exported(source) if is_json else _printed(source)
     flops, moved, messages = _work(names, layers, count) if layers is not None else (None, None, [_NO_WORK])
@@ -152,8 +154,9 @@ def _printed(source: Source) -> tuple[list[str], Floats, float]:
     for number, line in enumerate(lines[at + 1 :], at + 2):
         row = _row(line, columns=4 if form["median"] else 3, name_is_first=bool(form["first"]))
         if row is None:
-            reason = f"expected a layer with its times, or the row of totals, got {line!r:.60}"
-            raise source.error(reason, place=f"line {number}")
+            raise source.error(
+                f"expected a layer with its times, or the row of totals, got {line!r:.60}", place=f"line {number}"
+            )
         if row[0] == _TOTAL:
             break
         names.append(row[0])

@@ -200,8 +200,9 @@ def _runs(source: File) -> list[_MachineRun]:
             continue
         if len(cells) < len(units):
             expected = width if len(cells) < width else len(units)
-            reason = f"expected {expected} cells, got {len(cells)}: the file is incomplete or has other columns"
-            raise source.error(reason, row=row)
+            raise source.error(
+                f"expected {expected} cells, got {len(cells)}: the file is incomplete or has other columns", row=row
+            )
         places = [(name, cells[at]) for name, at in zip((*_LEVELS, *_RATES), figures, strict=True)]
         numbers = [_number(source.name, cell, row, name) for name, cell in places]
         runs.append(_MachineRun([cells[at] for at in words[:3]], numbers))

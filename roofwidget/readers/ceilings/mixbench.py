@@ -179,8 +179,7 @@ def _rows(source: File, lines: Sequence[str], first: int, width: int) -> tuple[F
             return np.array(rows).reshape(-1, width), at
         numbers = [_number(cell) for cell in cells]
         if len(cells) != width or None in numbers:
-            reason = f"expected {width} numbers, got {lines[at].strip()!r:.60}"
-            raise source.error(reason, place=f"line {at + 1}")
+            raise source.error(f"expected {width} numbers, got {lines[at].strip()!r:.60}", place=f"line {at + 1}")
         rows.append([math.nan if number is None else number for number in numbers])
     return np.array(rows).reshape(-1, width), len(lines)
 
@@ -204,8 +203,7 @@ def _of_table(source: File, headers: Sequence[str], above: str, rows: Floats, li
     for number, at in enumerate(places):
         words = headers[at : at + len(_BLOCK)]
         if len(words) < len(_BLOCK) or not all(word in known for word, known in zip(words, _BLOCK, strict=True)):
-            reason = "expected the columns ex.time, GFLOPS, GB/sec next to each other"
-            raise source.error(reason, place=f"line {line}")
+            raise source.error("expected the columns ex.time, GFLOPS, GB/sec next to each other", place=f"line {line}")
         is_integer = words[1] == "GIOPS"
         title = titles[number] if len(titles) == len(places) else "integer operations" if is_integer else "ops"
         precision = next((ours for word, ours in _PRECISIONS if word in title.casefold()), UNSPECIFIED)

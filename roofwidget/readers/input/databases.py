@@ -109,6 +109,17 @@ def opened(source: Source) -> Iterator[Database]:
             yield Database(source.name, connection)
 
 
+def tables_of(source: Source) -> set[str]:
+    """Return the names of a database's tables; none if the source is no database or cannot be read."""
+    if not is_database(source):
+        return set()
+    try:
+        with opened(source) as database:
+            return set(database.tables)
+    except ProfileError:
+        return set()
+
+
 def damage(source: Source) -> str | None:
     """Return why a database cannot be read, or None if its list of tables can be read."""
     try:

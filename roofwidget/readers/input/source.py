@@ -110,8 +110,7 @@ class Source:
         try:
             name = os.fsdecode(os.fspath(given))
         except TypeError:
-            msg = f"expected a path, bytes or an open file, got {type(given).__name__}"
-            raise TypeError(msg) from None
+            raise TypeError(f"expected a path, bytes or an open file, got {type(given).__name__}") from None
         problem = paths.problem_of(name)
         if problem is not None:
             raise ProfileError(paths.shown(name), problem)
@@ -208,8 +207,9 @@ class Source:
         try:
             return data.decode(self.encoding)
         except UnicodeDecodeError as error:
-            reason = f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}"
-            raise self.error(reason, place=f"byte {error.start + 1}") from None
+            raise self.error(
+                f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}", place=f"byte {error.start + 1}"
+            ) from None
 
     def json(self, *, nan: bool = False, limit: int = _MAX_TEXT_BYTES) -> object:
         """Return the parsed JSON. It is parsed once and shared: do not change it.

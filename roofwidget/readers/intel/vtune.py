@@ -29,6 +29,7 @@ from roofwidget.readers.folders import members_of, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
+from roofwidget.support.did_you_mean import first_in
 
 FORMAT: Final = "vtune"
 EXPECTED: Final = "a report of hotspots of Intel VTune as CSV"
@@ -94,7 +95,7 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
     given = tool_table.read_columns(source, table, decimal)
     found = tool_table.arguments(given, table, source.name)
     if table is _TASKS:
-        rates = [next((name for name in names if name in found["extra"]), None) for names in (_READ, _WRITE)]
+        rates = [first_in(names, found["extra"]) for names in (_READ, _WRITE)]
         if all(rates):
             rate = np.sum([_rate(given, str(name), found["extra"]) for name in rates], axis=0)
             found["bytes"] = {

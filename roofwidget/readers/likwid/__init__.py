@@ -235,7 +235,7 @@ def _table(
 ) -> Kernels:
     def columns(parts: list[Mapping[str, float]]) -> Any:
         keys = dict.fromkeys(key for part in parts for key in part)
-        return {key: [part.get(key, np.nan) for part in parts] for key in keys} or np.full(len(parts), np.nan)
+        return {key: [part.get(key, np.nan) for part in parts] for key in keys}
 
     for what, parts in (("FLOPs", [row.flops for row in rows]), ("bytes", [row.bytes for row in rows])):
         if not any(parts):

@@ -137,8 +137,7 @@ def read(
     """
     for name, value in (("fp16_packed", fp16_packed), ("integers", integers)):
         if value not in (True, False):
-            msg = f"{name} must be True or False, got {value!r}"
-            raise TypeError(msg)
+            raise TypeError(f"{name} must be True or False, got {value!r}")
     given: Sequence[Any] = passes if isinstance(passes, (list, tuple)) else [passes]
     files = [*(_passes_in(source) if source.is_folder else [source]), *map(Source.of, given)]
     if not files:

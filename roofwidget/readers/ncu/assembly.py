@@ -263,12 +263,12 @@ def kernels(
         name = f"name the chip, {advised_chip(launches)}, for its data sheet"
         roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
-    n, count = len(launches), launches.count
+    count = launches.count
     rules = {f"flops:{key}" if key else "flops": sourced.texts for key, sourced in parts.items()}
     return Kernels(
         launches.names,
-        {key: sourced.values * count for key, sourced in parts.items()} or np.full(n, np.nan),
-        {level: sourced.values * count for level, sourced in traffic.items()} or np.full(n, np.nan),
+        {key: sourced.values * count for key, sourced in parts.items()},
+        {level: sourced.values * count for level, sourced in traffic.items()},
         time=time.values * count,
         precision=[given or _launch_precision(parts, row) for row, given in enumerate(precision)],
         count=count,

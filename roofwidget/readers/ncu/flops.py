@@ -587,8 +587,7 @@ def match_given(
         If `given` is not a mapping, or a value is not a number, text, a mapping by precision or an `Op`.
     """
     if not isinstance(given, Mapping):
-        msg = f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}")
     found: dict[int, tuple[dict[str, float], str | None, str]] = {}
     messages: list[str] = []
     for pattern, value in given.items():
@@ -597,8 +596,7 @@ def match_given(
         if not rows:
             close = nearest(pattern, names) or list(dict.fromkeys(names))
             shown = listed(name[:_MAX_NAME_CHARS] for name in close[:3])
-            msg = f"flops: no kernel's name contains '{pattern}'; there are {shown}"
-            raise ValueError(msg)
+            raise ValueError(f"flops: no kernel's name contains '{pattern}'; there are {shown}")
         flops, precision = _of_launch(value, pattern)
         open_rows = [row for row in rows if is_unknown[row]]
         if not open_rows:
@@ -614,8 +612,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, TypeError) as error:
-        msg = f"flops: {pattern!r:.60} is not a regular expression: {error}"
-        raise ValueError(msg) from None
+        raise ValueError(f"flops: {pattern!r:.60} is not a regular expression: {error}") from None
 
 
 def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
@@ -627,13 +624,13 @@ def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
         return dict(flops) if isinstance(flops, Mapping) else {"": float(flops or 0.0)}, kernel.precision
     if isinstance(value, Mapping):
         if not value:
-            msg = f"{what} is empty; give FLOPs by precision, such as {{'bf16': 1e12}}"
-            raise ValueError(msg)
+            raise ValueError(f"{what} is empty; give FLOPs by precision, such as {{'bf16': 1e12}}")
         parts = {folded(key): _number(number, f"{what}['{key}']") for key, number in value.items()}
         return parts, max(parts, key=lambda key: parts[key]) or None
     if callable(value) or isinstance(value, (bool, np.bool_)):
-        msg = f"{what} must be a number, text such as '155 GFLOP', a mapping by precision or an Op, got {value!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"{what} must be a number, text such as '155 GFLOP', a mapping by precision or an Op, got {value!r:.40}"
+        )
     return {"": _number(value, what)}, None
 
 

@@ -24,6 +24,7 @@ from roofwidget.readers.ncu.metrics import (
 )
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import DelimitedTable, NoHeaderError, read_table
+from roofwidget.support.did_you_mean import first_in
 
 # -- labels of the pages for people --------------------------------------------------------------------------------
 
@@ -114,13 +115,7 @@ def is_header(cells: Sequence[str]) -> bool:
     """
     if _KERNEL in cells:
         return _METRIC in cells or any("__" in cell for cell in cells)
-    return _name_column(cells) is not None and any(_metric_of_header(cell)[0] for cell in cells)
-
-
-def _name_column(cells: Iterable[str]) -> str | None:
-    """Return the column of kernels' names, or None."""
-    there = set(cells)
-    return next((name for name in _NAMES if name in there), None)
+    return first_in(_NAMES, cells) is not None and any(_metric_of_header(cell)[0] for cell in cells)
 
 
 def _metric_of_header(header: str, unit: str = "") -> tuple[str | None, str]:
@@ -329,7 +324,7 @@ class _Long:
 
 def _wide(rows: DelimitedTable) -> Launches:
     """Return the launches of a table with one row per launch and one column per metric."""
-    kernel = _name_column(rows.columns) or _KERNEL
+    kernel = first_in(_NAMES, rows.columns) or _KERNEL
     at = np.array([row for row, name in enumerate(rows.texts(kernel)) if name not in {"", kernel}], dtype=np.intp)
     columns: dict[str, tuple[str, str]] = {}
     for header in rows.columns:

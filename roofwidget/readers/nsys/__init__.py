@@ -67,8 +67,7 @@ def read(source: Source) -> Kernels:
     if source.name.casefold().endswith(_OWN_FORMAT):
         # `nsys import` turns the stream of a profiling that was cut off into a report.
         command = "nsys export --type sqlite" if not source.name.endswith(".qdstrm") else "QdstrmImporter -i"
-        reason = f"the file has NVIDIA's own format: {command} {source.name.rpartition('/')[2]} exports it"
-        raise source.error(reason)
+        raise source.error(f"the file has NVIDIA's own format: {command} {source.name.rpartition('/')[2]} exports it")
     return reports.read([source], source.name)
 
 

@@ -20,11 +20,11 @@ from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.devices import named_apart, one_chip_of
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.nsys.reports import NO_WORK
+from roofwidget.support.text_tables import counted
 
 Integers = npt.NDArray[np.int64]
 
@@ -59,14 +59,8 @@ _NONE: Final = -1
 
 def is_export(source: Source) -> bool:
     """Return whether the source is an SQLite export of Nsight Systems."""
-    if not databases.is_database(source):
-        return False
-    try:
-        with databases.opened(source) as database:
-            tables = database.tables.keys()
-            return _STRINGS in tables and ("META_DATA_EXPORT" in tables or not tables.isdisjoint({*_TIMED, _NVTX}))
-    except ProfileError:
-        return False
+    tables = databases.tables_of(source)
+    return _STRINGS in tables and not tables.isdisjoint({*_TIMED, _NVTX, "META_DATA_EXPORT"})
 
 
 def read(source: Source) -> Kernels:
@@ -84,9 +78,7 @@ def read(source: Source) -> Kernels:
     order = np.argsort(events.start, kind="stable")
     parts = Kernels(**_arguments(events, launches))
     replays = int((events.kind == _TIMED.index(_GRAPH)).sum())
-    graphs = (
-        f"{replays:,} row{'' if replays == 1 else 's'} of replays of CUDA graphs, whose kernels are not in the file"
-    )
+    graphs = f"{counted(replays, 'row')} of replays of CUDA graphs, whose kernels are not in the file"
     warnings = [
         *([f"{graphs}: nsys profile --cuda-graph-trace=node has the kernels"] if replays else []),
         *launches.warnings,
@@ -144,8 +136,7 @@ class _Events:
             del found[_GRAPH]
         found = {table: columns for table, columns in found.items() if len(columns["start"])}
         if not found:
-            reason = "the export has no kernel and no copy: profile with nsys profile --trace=cuda,nvtx"
-            raise database.error(reason)
+            raise database.error("the export has no kernel and no copy: profile with nsys profile --trace=cuda,nvtx")
         for table, columns in found.items():
             wrong = np.flatnonzero(columns["end"] < columns["start"])
             if len(wrong):

@@ -75,7 +75,7 @@ from roofwidget.readers.rocprof.counters import (
     matrix_counter,
     vector_counter,
 )
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.did_you_mean import first_in, listed
 from roofwidget.support.precisions import is_integer
 
 FORMAT: Final = "rocprof"
@@ -146,11 +146,9 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
         If `integers` is not a bool.
     """
     if integers not in (True, False):
-        msg = f"integers must be True or False, got {integers!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"integers must be True or False, got {integers!r:.40}")
     if gfx is not None and gfx not in ARCHITECTURES:
-        msg = f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}"
-        raise ValueError(msg)
+        raise ValueError(f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}")
     is_database = databases.is_database(source)
     if not source.is_folder and not is_database and _CEILINGS.search(source.beginning):
         message = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
@@ -172,7 +170,7 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
     return Kernels(
         rows.names,
         flops,
-        {level: part.values for level, part in moved.items()} or np.full(len(rows.names), np.nan),
+        {level: part.values for level, part in moved.items()},
         time=rows.time,
         chip=chip,
         origin={
@@ -257,7 +255,7 @@ def _analysed(source: Source, *, integers: bool) -> Kernels:
     return Kernels(
         found.names,
         flops,
-        {level: part.values for level, part in found.bytes.items()} or np.full(len(found.names), np.nan),
+        {level: part.values for level, part in found.bytes.items()},
         time=found.time,
         count=found.count,
         category=found.workloads if several else None,
@@ -411,5 +409,5 @@ def _bytes_rule(level: str, rule: str, gfx: str) -> str:
 
 
 def _extra(rows: passes.Joined) -> dict[str, Floats]:
-    named = {ours: next((name for name in theirs if name in rows.fields), None) for ours, theirs in _EXTRA.items()}
+    named = {ours: first_in(theirs, rows.fields) for ours, theirs in _EXTRA.items()}
     return {ours: rows.fields[name]() for ours, name in named.items() if name is not None}

@@ -24,6 +24,7 @@ from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Part
 from roofwidget.readers.rocprof.passes import kernel_name
+from roofwidget.support.did_you_mean import first_in
 
 _GIGA: Final = 1e9
 _KERNELS, _DISPATCHES, _WORKLOADS = "compute_kernel", "compute_dispatch", "compute_workload"
@@ -154,7 +155,7 @@ def _points(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
     """
     wanted = ["total_flops", *(column for column, _ in _LEVELS.values())]
     found = {column: np.full(len(place), np.nan) for column in wanted}
-    table = next((name for name in _POINTS if name in database.tables), None)
+    table = first_in(_POINTS, database.tables)
     if table is None:
         return found
     known = [column for column in wanted if column in database.tables[table]]
@@ -167,7 +168,7 @@ def _points(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
 
 def _rates(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
     """Return the rates of table 4.1 (GFLOP/s, GB/s) by the metric's name."""
-    table = next((name for name in _VALUES if name in database.tables), None)
+    table = first_in(_VALUES, database.tables)
     if table is None or _METRICS not in database.tables:
         return {}
     wanted = {level_metric for _, level_metric in _LEVELS.values()}
@@ -198,7 +199,7 @@ def _integer_operations(database: Database, place: Mapping[Any, int], time: Floa
 
     The instructions of table 10.2 are exact. The rate of table 2.1 is a mean over dispatches, and has no widths.
     """
-    table = next((name for name in _VALUES if name in database.tables), None)
+    table = first_in(_VALUES, database.tables)
     if table is None or _METRICS not in database.tables or "unit" not in database.tables[_METRICS]:
         return []
     names: dict[Any, str] = {}

@@ -17,7 +17,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Counters
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.did_you_mean import first_in, listed
 
 KERNEL: Final = ("Kernel_Name", "KernelName")
 _DISPATCH: Final = ("Dispatch_ID", "Dispatch_Id", "Index")
@@ -168,11 +168,11 @@ def joined(found_passes: Sequence[Pass]) -> Joined:
     absent = max(int((place < 0).sum()) for place in places.values())
     for table, place in places.items():
         for name, column in passes[table].counters.items():
-            found.setdefault(name, functools.partial(_reordered, column, place))
+            found.setdefault(name, functools.partial(_placed, column, place))
     for source in timed:
         measured = passes[source.name].time
         if measured is not None:
-            time = _placed(measured, places[source.name])
+            time = _placed(measured.copy, places[source.name])
             rule = f"{passes[source.name].time_rule} of {PurePosixPath(source.name).name}"
             break
     warnings = [message for one in passes.values() for message in one.warnings]
@@ -181,12 +181,9 @@ def joined(found_passes: Sequence[Pass]) -> Joined:
     return Joined(base.names, time, rule, Counters(list(found), lambda name: found[name]()), base.fields, warnings)
 
 
-def _reordered(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
-    return _placed(column(), place)
-
-
-def _placed(values: Floats, place: npt.NDArray[np.intp]) -> Floats:
+def _placed(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
     """Return a column in the first pass's order, NaN where a dispatch is missing."""
+    values = column()
     if not len(values):
         return np.full(len(place), np.nan)
     return np.where(place < 0, np.nan, values[place])
@@ -204,14 +201,17 @@ def _places(base: Pass, other: Pass) -> npt.NDArray[np.intp]:
     elif len(other.names) == n:
         place = np.arange(n)
     else:
-        reason = f"has {len(other.names)} dispatches and {base.source.name} has {n}: the passes are not of one program"
-        raise other.source.error(reason)
+        raise other.source.error(
+            f"has {len(other.names)} dispatches and {base.source.name} has {n}: the passes are not of one program"
+        )
     known = np.flatnonzero(place >= 0)
     differ = known[other.names[place[known]] != base.names[known]]
     if len(differ):
         row = int(place[differ[0]])
-        reason = f"is kernel {other.names[row]!r:.60}, but {base.names[differ[0]]!r:.60} in {base.source.name}"
-        raise other.source.error(reason, row=other.lines[row])
+        raise other.source.error(
+            f"is kernel {other.names[row]!r:.60}, but {base.names[differ[0]]!r:.60} in {base.source.name}",
+            row=other.lines[row],
+        )
     return place
 
 
@@ -257,7 +257,7 @@ def _measures(cells: Sequence[str]) -> bool:
 
 
 def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
-    name = next((word for word in _DISPATCH if word in rows.columns), None)
+    name = first_in(_DISPATCH, rows.columns)
     return None if name is None else _whole(rows, name)
 
 
@@ -293,9 +293,7 @@ def _counted(rows: DelimitedTable, name: str) -> Floats:
 
 def seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
     """Return the seconds of each row (None if the table has no times), and the columns that they come from."""
-    start, end, duration = (
-        next((word for word in words if word in rows.columns), None) for words in (_START, _END, _DURATION)
-    )
+    start, end, duration = (first_in(words, rows.columns) for words in (_START, _END, _DURATION))
     if start is not None and end is not None:
         elapsed = _whole(rows, end) - _whole(rows, start)
         if (elapsed < 0).any():
@@ -324,7 +322,7 @@ def _steps(cells: Sequence[str]) -> Floats:
 
 
 def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
-    name = next((word for word in _END if word in rows.columns), None)
+    name = first_in(_END, rows.columns)
     if name is None or time is None or not np.isnan(time).any():
         return []
     unknown = np.flatnonzero(np.isnan(time))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import gfx_of
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
@@ -51,15 +50,8 @@ class Gpu:
 
 def is_rocpd(source: Source) -> bool:
     """Return whether the source is a database with the tables of rocpd."""
-    if not databases.is_database(source):
-        return False
-    if b"rocpd_kernel_dispatch" in source.head:
-        return True
-    try:
-        with databases.opened(source) as database:
-            return any(_RUN.fullmatch(table) for table in database.tables)
-    except ProfileError:
-        return False
+    is_named = databases.is_database(source) and b"rocpd_kernel_dispatch" in source.head
+    return is_named or any(map(_RUN.fullmatch, databases.tables_of(source)))
 
 
 def read(source: Source) -> tuple[Pass, list[Gpu]]:
@@ -79,23 +71,20 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
         raise source.error("the database has no dispatch of a kernel")
     runs.sort(key=lambda run: int(run.starts.min()))
     ids = np.concatenate([run.ids for run in runs])
-    counters = dict.fromkeys(name for run in runs for name in run.counters)
-    sizes = dict.fromkeys(name for run in runs for name in run.sizes)
-    columns: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_joined, [run.counters.get(name) for run in runs], [len(run.ids) for run in runs])
-        for name in counters
-    }
-    fields: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_joined, [run.sizes.get(name) for run in runs], [len(run.ids) for run in runs])
-        for name in sizes
-    }
+    counters, fields = (
+        {
+            name: functools.partial(_joined, [part.get(name) for part in parts], [len(run.ids) for run in runs])
+            for name in dict.fromkeys(name for part in parts for name in part)
+        }
+        for parts in ([run.counters for run in runs], [run.sizes for run in runs])
+    )
     return Pass(
         source,
         np.concatenate([run.names for run in runs]),
         ids if len(np.unique(ids)) == len(ids) else None,
         np.concatenate([(run.ends - run.starts) / _NANOSECONDS for run in runs]),
         "end - start of rocpd_kernel_dispatch",
-        columns,
+        counters,
         range(1, len(ids) + 1),
         fields,
     ), list(dict.fromkeys(gpu for run in runs for gpu in run.gpus))
@@ -118,8 +107,9 @@ def _run(database: Database, run: str) -> _Run:
     table = f"rocpd_kernel_dispatch{run}"
     columns = database.tables[table]
     if "track_id" in columns and "agent_id" not in columns:
-        reason = "the database has version 4 of rocpd's schema; version 3 is supported: rocpd convert writes CSV files"
-        raise database.error(reason)
+        raise database.error(
+            "the database has version 4 of rocpd's schema; version 3 is supported: rocpd convert writes CSV files"
+        )
     extra = [name for names in _EXTRA.values() for name in names if name in columns]
     rows = list(database.rows(table, ["id", *_DISPATCH, *extra], "ORDER BY dispatch_id, start"))
     key, ids, agent, kernel, event, starts, ends = (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import gfx_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
@@ -44,14 +43,13 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
     dispatches.sort(key=lambda one: one.start)
     elapsed = np.array([one.end - one.start for one in dispatches], dtype=np.int64)
     ids = np.array([one.number for one in dispatches], dtype=np.int64)
-    counters = dict.fromkeys(name for one in dispatches for name in one.counters)
-    columns: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_column, [one.counters.get(name) for one in dispatches]) for name in counters
-    }
-    sizes: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_column, [one.sizes.get(name) for one in dispatches])
-        for name in dict.fromkeys(name for one in dispatches for name in one.sizes)
-    }
+    counters, sizes = (
+        {
+            name: functools.partial(np.array, [part.get(name) for part in parts], dtype=np.float64)
+            for name in dict.fromkeys(name for part in parts for name in part)
+        }
+        for parts in ([one.counters for one in dispatches], [one.sizes for one in dispatches])
+    )
     names = np.empty(len(dispatches), dtype=object)
     names[:] = [one.name for one in dispatches]
     moved = sum(len(_list(process, "buffer_records", "memory_copy")) for process in processes)
@@ -61,7 +59,7 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
         ids if len(np.unique(ids)) == len(ids) else None,
         elapsed / _NANOSECONDS,
         "end_timestamp - start_timestamp",
-        columns,
+        counters,
         range(1, len(ids) + 1),
         sizes,
         [f"{moved:,} cop{'y is' if moved == 1 else 'ies are'} not read: only kernels are"] if moved else [],
@@ -197,7 +195,3 @@ def _list(process: Mapping[str, Any], *keys: str) -> list[Any]:
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, list) else []
-
-
-def _column(cells: Sequence[float | None]) -> Floats:
-    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)

@@ -84,8 +84,9 @@ def read(source: Source) -> Kernels:
     name = PurePosixPath(source.name).name
     host = _OF_HOST.fullmatch(name)
     if host:
-        reason = f"the table {host['what']} is of the host, not of kernels of a device: read *_kernel_stats.csv"
-        raise source.error(reason)
+        raise source.error(
+            f"the table {host['what']} is of the host, not of kernels of a device: read *_kernel_stats.csv"
+        )
     if _OF_KERNELS.fullmatch(name):
         table = ToolTable(table.tool, table.told_by, table.columns, notes=table.notes)
     try:

@@ -390,16 +390,16 @@ class _RowReader:
         is_part = is_part or (self.only_rows and not used[0].startswith("#"))
         if is_part and not used[-1].endswith("\n"):
             where = f"{len(cells)} of {self.width} cells"
-            reason = f"the file ends within a row: {where}; export it again, or remove this line"
-            raise self.source.error(reason, row=number)
+            raise self.source.error(
+                f"the file ends within a row: {where}; export it again, or remove this line", row=number
+            )
 
     def _refuse_row(self, count: int, number: int) -> NoReturn:
         fix = f'quote names that contain {self.delimiter!a}, as in "f<1{self.delimiter} 2>"'
         if count <= self.width:
             fix = "write empty cells too, close the quotes, or remove the line"
         cells = f"{count} cell{'' if count == 1 else 's'}"
-        reason = f"{cells} where the header has {self.width}: {fix}"
-        raise self.source.error(reason, row=number)
+        raise self.source.error(f"{cells} where the header has {self.width}: {fix}", row=number)
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:

@@ -211,8 +211,9 @@ def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, shee
     found = workbooks.sheets(source)
     names = [each.name for each in found]
     if sheet is not None and sheet not in names:
-        reason = f"there is no sheet '{sheet}' with cells{did_you_mean(sheet, names, f'; there are {listed(names)}')}"
-        raise source.error(reason)
+        raise source.error(
+            f"there is no sheet '{sheet}' with cells{did_you_mean(sheet, names, f'; there are {listed(names)}')}"
+        )
     failed: ProfileError | None = None
     for each in found if sheet is None else [found[names.index(sheet)]]:
         text = each.source(source.name)

@@ -128,8 +128,7 @@ def _library() -> type[_Arrow | _Polars]:
         try:
             import polars  # noqa: F401, PLC0415, ICN001 - optional; named as it is
         except ImportError:
-            msg = f"reading Parquet needs pyarrow or polars: {install_command('parquet')}"
-            raise ImportError(msg) from None
+            raise ImportError(f"reading Parquet needs pyarrow or polars: {install_command('parquet')}") from None
         return _Polars
     return _Arrow
 

@@ -33,6 +33,7 @@ from roofwidget.readers.tables.delimited import (
     split_line,
 )
 from roofwidget.readers.tables.notation import is_number, unguarded
+from roofwidget.support.text_tables import counted
 
 # -- what a tool writes --------------------------------------------------------------------------------------------
 
@@ -467,4 +468,4 @@ def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tup
     rows = np.flatnonzero(np.broadcast_to(keep, len(given.words(names))))
     if not len(rows):
         raise ProfileError(source, f"no row is a kernel of a device: all rows are {' or '.join(counts) or 'totals'}")
-    return rows, [f"{n:,} row{'' if n == 1 else 's'} left out: {what}" for what, n in counts.items() if n]
+    return rows, [f"{counted(n, 'row')} left out: {what}" for what, n in counts.items() if n]

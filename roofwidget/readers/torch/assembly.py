@@ -13,7 +13,7 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.copies import ACROSS, WITHIN
-from roofwidget.readers.devices import chip_of_device
+from roofwidget.readers.devices import one_chip_of
 from roofwidget.readers.torch.events import NONE, Collected, Integers, Mask
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
 from roofwidget.support.did_you_mean import listed
@@ -260,19 +260,14 @@ def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip |
     # If the events have no device numbers, any device of the list may have run the kernels.
     ran_on = known if used == {NONE} else {number: known[number] for number in used if number in known}
     names = sorted({str(entry["name"]) for entry in ran_on.values()})
-    if len(names) > 1:
-        return None, [f"the kernels ran on different chips: {listed(names)}"]
-    if missing := sorted(used - known.keys() - {NONE}):
+    if len(names) <= 1 and (missing := sorted(used - known.keys() - {NONE})):
         which = f"device {', '.join(map(str, missing[:_MAX_NAMED]))}" if known else "the device"
         return None, [f"the trace does not name {which}, on which kernels ran: choose a chip to see a roof"]
     if not names:
         return None, ["the trace does not name the device: choose a chip to see a roof"]
     units = [entry.get("numSms") for entry in ran_on.values()]
     counts = [float(count) for count in units if isinstance(count, int) and not isinstance(count, bool)]
-    try:
-        return chip_of_device(names[0], min(counts, default=None)), []
-    except LookupError as error:
-        return None, [f"the kernels ran on '{names[0]}', {error}; name a chip"]
+    return one_chip_of(names, min(counts, default=None))
 
 
 def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:

@@ -52,11 +52,10 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
     messages = [
         f"FLOPs are {reason} in {int((counts.reasons == reason).sum())} of {len(ranges)} launches" for reason in unknown
     ]
-    nothing = np.full(len(ranges), np.nan)
     rows = Kernels(
         launches.names,
-        {key: sourced.values for key, sourced in counts.flops.items()} or nothing,
-        {level: sourced.values for level, sourced in levels.items()} or nothing,
+        {key: sourced.values for key, sourced in counts.flops.items()},
+        {level: sourced.values for level, sourced in levels.items()},
         origin={
             **{f"flops:{key}": sourced.texts for key, sourced in counts.flops.items()},
             **{f"bytes:{level}": sourced.texts for level, sourced in levels.items()},

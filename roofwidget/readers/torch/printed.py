@@ -18,6 +18,7 @@ import numpy as np
 from roofwidget import units
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
+from roofwidget.support.did_you_mean import first_in
 
 
 @dataclass(frozen=True)
@@ -267,8 +268,8 @@ class _Columns:
 
     @classmethod
     def of(cls, headers: Sequence[str], source: Source) -> _Columns:
-        calls = next((word for word in _CALLS if word in headers), None)
-        own = next((word for word in _SELF_CPU if word in headers), None)
+        calls = first_in(_CALLS, headers)
+        own = first_in(_SELF_CPU, headers)
         for word, found in (
             ("Name", "Name" in headers),
             ("Self CPU", own),
@@ -286,7 +287,7 @@ class _Columns:
         return cls(
             calls or "",
             (_CPU, own or ""),
-            (f"{device} total", next((word for word in selfs if word in headers), None)) if device else None,
+            (f"{device} total", first_in(selfs, headers)) if device else None,
             flops[0] if flops else None,
             units.prefix_factor(flops[1] or flops[2] or "") if flops else 1.0,
             flops is not None and flops[1] is None,

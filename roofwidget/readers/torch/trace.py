@@ -132,11 +132,9 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         If an option has the wrong type or value.
     """
     if by not in (None, "operation", "kernel"):
-        msg = f"by must be 'operation', 'kernel' or None, got {by!r:.40}"
-        raise ValueError(msg)
+        raise ValueError(f"by must be 'operation', 'kernel' or None, got {by!r:.40}")
     if idle not in (True, False):
-        msg = f"idle must be True or False, got {idle!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"idle must be True or False, got {idle!r:.40}")
     with advancing(progress, source.size, unit="B", description=f"reading {source.name}") as advance:
         trace = Trace(source, advance)
         collected = collect(trace.batches(), source.name)

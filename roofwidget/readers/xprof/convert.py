@@ -54,8 +54,9 @@ def converted(source: Source, *tools: str) -> list[Source]:
     try:
         convert = import_module("xprof.convert.raw_to_tool_data")
     except ImportError:
-        msg = f"{source.name}: reading .xplane.pb needs the package xprof: {install_command('xprof')}"
-        raise ImportError(msg) from None
+        raise ImportError(
+            f"{source.name}: reading .xplane.pb needs the package xprof: {install_command('xprof')}"
+        ) from None
     with tempfile.TemporaryDirectory() as folder:
         traces = []
         for host, one in enumerate(hosts):
@@ -77,15 +78,16 @@ def _check(trace: Source) -> None:
         while tag := stream.read(1):
             size = _varint(stream) if tag[0] in _FIELDS else None
             if size is None:
-                reason = "the trace is damaged or incomplete: a field was expected here; copy it again"
-                raise trace.error(reason, place=f"byte {done + 1}")
+                raise trace.error(
+                    "the trace is damaged or incomplete: a field was expected here; copy it again",
+                    place=f"byte {done + 1}",
+                )
             length, begin = size
             left = length
             while left and (piece := stream.read(min(left, _CHUNK_BYTES))):
                 left -= len(piece)
             if left:
-                reason = f"the trace ends {left:,} bytes too early; copy it again"
-                raise trace.error(reason, place=f"byte {done + 1}")
+                raise trace.error(f"the trace ends {left:,} bytes too early; copy it again", place=f"byte {done + 1}")
             done += 1 + begin + length
 
 

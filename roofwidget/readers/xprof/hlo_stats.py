@@ -86,8 +86,7 @@ def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[s
         return None, []
     if shapes is not None:
         if shapes is True:
-            msg = "shapes must be the path of a hlo_stats table, None or False, got True"
-            raise TypeError(msg)
+            raise TypeError("shapes must be the path of a hlo_stats table, None or False, got True")
         return _table_or_trace(Source.of(shapes)), []
     sibling = _sibling(source)
     if sibling is None:

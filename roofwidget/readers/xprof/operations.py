@@ -123,16 +123,15 @@ def checked_executions(executions: object) -> Mapping[str, int] | None:
     if executions is None:
         return None
     if not isinstance(executions, Mapping) or not all(isinstance(pattern, str) for pattern in executions):
-        msg = f"executions must be counts by operation name, such as {{'cudnn-conv*': 5}}, got {executions!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"executions must be counts by operation name, such as {{'cudnn-conv*': 5}}, got {executions!r:.60}"
+        )
     for pattern, count in executions.items():
         what = f"executions['{pattern}']"
         if isinstance(count, bool) or not isinstance(count, int):
-            msg = f"{what} must be a whole number, got {count!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{what} must be a whole number, got {count!r:.60}")
         if not 1 <= count < _MAX_EXECUTIONS:
-            msg = f"{what} must be from 1 to {_MAX_EXECUTIONS:,}, got {count!r:.60}"
-            raise ValueError(msg)
+            raise ValueError(f"{what} must be from 1 to {_MAX_EXECUTIONS:,}, got {count!r:.60}")
     return executions
 
 
@@ -160,8 +159,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     for pattern, count in (given_executions or {}).items():
         found = np.array([fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names])
         if not found.any():
-            msg = f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}"
-            raise ValueError(msg)
+            raise ValueError(f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}")
         executions[found] = count
         is_undecided &= ~found
     remarks = [_undecided_warning(draft, np.flatnonzero(is_undecided))] if is_undecided.any() else []
@@ -422,8 +420,7 @@ def check_switches(**switches: Any) -> None:
     """Raise `TypeError` if an option is not a bool."""
     for name, value in switches.items():
         if value not in (True, False):
-            msg = f"{name} must be True or False, got {value!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{name} must be True or False, got {value!r:.60}")
 
 
 def with_unknowns(flops: Floats, moved: Mapping[str, Floats]) -> tuple[Floats, dict[str, Floats]]:
