@@ -83,7 +83,7 @@ def arrays(shape: Shape) -> Iterator[Array]:
             yield from arrays(part)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instruction:
     """One instruction.
 
@@ -104,6 +104,8 @@ class Instruction:
         constant.
     line
         The number of the line, from 1.
+    within
+        The computation that it is a part of.
     """
 
     name: str
@@ -113,6 +115,17 @@ class Instruction:
     attributes: str
     argument: str
     line: int
+    within: Computation = field(repr=False)
+
+    @cached_property
+    def inputs(self) -> tuple[Instruction, ...]:
+        """The instructions that make the operands."""
+        return tuple(self.within.instructions[name] for name in self.operands)
+
+    @property
+    def users(self) -> list[Instruction]:
+        """The instructions that use the result."""
+        return self.within.users.get(self.name, [])
 
     @cached_property
     def results(self) -> tuple[Array, ...]:
@@ -219,6 +232,10 @@ class Module:
         if name not in self.computations:
             raise ValueError(f"HLO text, line {at.line}: '{at.name}' uses computation '{name}', which the text lacks")
         return self.computations[name]
+
+    def called(self, at: Instruction, *attributes: str) -> list[Computation]:
+        """Return the computations that some attributes of an instruction name."""
+        return [self.computation(name, at) for attribute in attributes for name in at.called.get(attribute, ())]
 
 
 def parse(text: str) -> Module:
@@ -342,7 +359,8 @@ class _Parser:
         if name[2] in known:
             raise ValueError(f"HLO text, line {number}: expected a new name, found a second '{name[2]}'")
         shape = self._shape(shape_text, number)
-        found = Instruction(name[2], opcode[1], shape, operands, line[close:], between if not operands else "", number)
+        argument = "" if operands else between
+        found = Instruction(name[2], opcode[1], shape, operands, line[close:], argument, number, computation)
         known[found.name] = found
         if name[1]:
             computation.root = found
