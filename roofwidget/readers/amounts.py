@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
+
+
+def number_or_nan(value: object) -> float:
+    """Return a number, or NaN for a text or another value that is none.
+
+    Examples
+    --------
+    >>> number_or_nan("1e3"), number_or_nan(None), number_or_nan(10**400)
+    (1000.0, nan, nan)
+    """
+    try:
+        return float(value)  # type: ignore[arg-type]  # else a TypeError
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def product(error: Callable[[int], ProfileError], numbers: Floats, *factors: Floats | float) -> Floats:

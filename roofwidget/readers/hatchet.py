@@ -28,6 +28,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.devices import chip_of_capability, named_apart
 from roofwidget.readers.folders import members_of, one_of
+from roofwidget.readers.input.documents import object_at, value_at
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.tool_table import factor
 from roofwidget.support.did_you_mean import first_in
@@ -141,8 +142,8 @@ def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
     ]
     while waiting:
         given, parent, is_of_hook, place = waiting.pop()
-        frame, metrics, children = (given.get(key) for key in _TREE) if isinstance(given, dict) else (None,) * 3
-        name = frame.get("name") if isinstance(frame, dict) else None
+        frame, metrics, children = (value_at(given, key) for key in _TREE)
+        name = value_at(frame, "name")
         if not isinstance(name, str) or not isinstance(metrics, dict):
             raise source.error("expected a node with frame.name and metrics", place=place)
         is_of_hook = is_of_hook or name == _HOOK
@@ -438,8 +439,8 @@ def _seconds(match: re.Match[str]) -> float:
 
 def _labels(nodes: Sequence[Any], numbers: Sequence[Any], source: Source) -> tuple[list[str], list[str | None]]:
     """Return the label of each row's node, and the label of the node around it."""
-    labels = [str(node.get("label", "")) if isinstance(node, dict) else "" for node in nodes]
-    around = [node.get("parent") if isinstance(node, dict) else None for node in nodes]
+    labels = [str(object_at(node).get("label", "")) for node in nodes]
+    around = [value_at(node, "parent") for node in nodes]
     for at, number in enumerate(numbers):
         if number is not None and not (type(number) is int and 0 <= number < len(nodes)):
             raise source.error(f"expected the number of a node, got {number!r:.40}", place=f"data[{at}]")

@@ -25,6 +25,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.input.documents import list_at, value_at
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 
@@ -40,6 +41,11 @@ _NO_WORK: Final = (
     "TensorRT writes neither FLOPs nor bytes of layers: pass layers= with the file of trtexec --exportLayerInfo, or "
     "pass work="
 )
+
+_RULES: Final = {
+    "flops": "2 x output positions x weights of the layer x iterations",
+    "bytes:main": "compulsory bytes: inputs, outputs and weights once x iterations",
+}
 
 # -- the exported profile ------------------------------------------------------------------------------------------
 
@@ -107,18 +113,16 @@ def read(source: Source, *, layers: Any = None) -> Kernels:
         )
     is_json = _PROFILE.search(source.first) is None
     names, time, count = _exported(source) if is_json else _printed(source)
-    flops, moved, messages = _work(names, layers, count) if layers is not None else (None, None, [_NO_WORK])
-    unknown = np.full(len(names), np.nan)
+    flops, moved, messages = _work(names, layers, count)
     return Kernels(
         names,
-        unknown if flops is None else flops,
-        unknown if moved is None else moved,
+        flops,
+        moved,
         time=time,
         count=np.full(len(names), count),
         origin={
             "time": "timeMs" if is_json else "Time(ms)",
-            "flops": None if flops is None else "2 x output positions x weights of the layer x iterations",
-            "bytes:main": None if moved is None else "compulsory bytes: inputs, outputs and weights once x iterations",
+            **(_RULES if layers is not None else {}),
         },
         warnings=messages,
         source=source.name,
@@ -190,11 +194,13 @@ _BYTES_OF_FORMAT: Final = (
 _NO_DETAILS: Final = "the file has only the names of the layers: export it with --profilingVerbosity=detailed"
 
 
-def _work(names: Sequence[str], layers: Any, count: float) -> tuple[Floats, Floats, list[str]]:
+def _work(names: Sequence[str], layers: Any, count: float) -> tuple[Any, Any, list[str]]:
     """Return FLOPs and compulsory bytes of all iterations, NaN where unknown, and warnings."""
+    if layers is None:
+        return {}, {}, [_NO_WORK]
     source = Source.of(layers)
     document = source.json()
-    given = document.get("Layers") if isinstance(document, dict) else None
+    given = value_at(document, "Layers")
     if not isinstance(given, list):
         raise source.error("expected the file of trtexec --exportLayerInfo, which has a list 'Layers'")
     by_name = {layer.get("Name"): layer for layer in given if isinstance(layer, dict)}
@@ -236,8 +242,7 @@ def _moved(layer: Mapping[str, Any] | None) -> float:
 
 
 def _tensors(layer: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
-    given = (layer or {}).get(key)
-    return [tensor for tensor in given if isinstance(tensor, dict)] if isinstance(given, list) else []
+    return [tensor for tensor in list_at(layer, key) if isinstance(tensor, dict)]
 
 
 def _dimensions(tensor: Mapping[str, Any]) -> list[int] | None:
@@ -248,10 +253,9 @@ def _dimensions(tensor: Mapping[str, Any]) -> list[int] | None:
 
 def _weights(layer: Mapping[str, Any] | None) -> tuple[float, float] | None:
     """Return the number of weights and the bytes of one."""
-    given = (layer or {}).get("Weights")
-    count = given.get("Count") if isinstance(given, dict) else None
-    known = type(count) is int and 0 < count < _MAX_SIZE
-    return (float(count), _width(given.get("Type"))) if known else None  # type: ignore[arg-type,union-attr]  # it is known
+    count = value_at(layer, "Weights", "Count")
+    is_known = type(count) is int and 0 < count < _MAX_SIZE
+    return (float(count), _width(value_at(layer, "Weights", "Type"))) if is_known else None
 
 
 def _width(text: object) -> float:

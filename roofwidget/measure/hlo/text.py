@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from roofwidget.readers.xprof.hlo import ArrayShape
+from roofwidget.readers.xprof.hlo import ArrayShape, closing
 from roofwidget.support.arguments import shown_value, text_argument
 
 HOST_SPACE: Final = 5
@@ -41,7 +41,6 @@ _ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<= ?]*)\](?:\{([^{}]*)\})?")
 _SIZE: Final = re.compile(r"\d{1,18}")
 _SPACE: Final = re.compile(r"S\((\d{1,3})\)")
 _COMMENT: Final = re.compile(r"/\*.*?\*/")
-_BRACKET_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 _MARKED_NAME: Final = re.compile(r"%([^\s(){}=,]+)")
 _BETWEEN_NAMES: Final = re.compile(r"[\s,()]+")
 # Tables of file names and source lines stand between the header and the first computation.
@@ -411,25 +410,6 @@ def _array(found: re.Match[str], number: int) -> Array:
     if array.elements > _MAX_ELEMENTS:
         raise _unexpected(number, "an array of at most 2^63 elements", found[0])
     return array
-
-
-def closing(text: str, start: int) -> int:
-    """Return the position after the bracket that closes the bracket at `start`, or -1. Quoted text is skipped.
-
-    Examples
-    --------
-    >>> closing('(a (b) ")") c', 0)
-    11
-    """
-    first = text.find(")", start)
-    if first >= 0 and text.find("(", start + 1, first) < 0 and text.find('"', start, first) < 0:
-        return first + 1
-    depth = 0
-    for found in _BRACKET_OR_TEXT.finditer(text, start):
-        depth += {"(": 1, ")": -1}.get(found.group(), 0)
-        if depth == 0:
-            return found.end()
-    return -1
 
 
 def _names(text: str) -> Iterator[str]:

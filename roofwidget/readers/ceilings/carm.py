@@ -31,7 +31,7 @@ import numpy as np
 from roofwidget.chips import Ceiling, Chip, Source
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.amounts import product, quotient
+from roofwidget.readers.amounts import number_or_nan, product, quotient
 from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
@@ -232,11 +232,8 @@ def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
 
 
 def _number(file: str, cell: str, row: int, column: str) -> float:
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0):
+    number = number_or_nan(cell)
+    if not 0 <= number < math.inf:
         raise ProfileError(
             file, f"expected a number that is finite and not negative, got {cell!r:.60}", row=row, column=column
         )

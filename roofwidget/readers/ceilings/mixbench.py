@@ -22,13 +22,13 @@ from pathlib import PurePath
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.chips import Chip, Source
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Bools, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import UNSPECIFIED, VECTOR, Rate, measured_chip
 from roofwidget.readers.input.source import Source as File
+from roofwidget.support.arrays import Places
 
 FORMAT: Final = "mixbench"
 EXPECTED: Final = "the output of mixbench, with a table 'Compute iters, Flops/byte, ex.time, GFLOPS, GB/sec'"
@@ -62,7 +62,7 @@ class _Points:
     bandwidth: Floats
 
     @property
-    def is_measured(self) -> npt.NDArray[np.bool_]:
+    def is_measured(self) -> Bools:
         finite = np.isfinite(self.rate) & np.isfinite(self.bandwidth) & np.isfinite(self.time)
         return finite & (self.time > 0) & ~np.isnan(self.intensity)
 
@@ -115,7 +115,7 @@ def ceilings(source: File) -> Chip:
     return _chip(source, _blocks(source)[0])
 
 
-def _amounts(block: _Points, at: npt.NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+def _amounts(block: _Points, at: Places) -> tuple[Floats, Floats, Floats]:
     """Return FLOPs, bytes and seconds of the points with these numbers."""
     time, intensity = block.time[at] / _MILLI, block.intensity[at]
     flops, by_bandwidth = block.rate[at] * _GIGA * time, block.bandwidth[at] * _GIGA * time

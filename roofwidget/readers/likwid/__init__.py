@@ -38,6 +38,7 @@ import numpy as np
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.input.documents import object_at
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
 from roofwidget.readers.likwid.perfctr import (
@@ -82,8 +83,7 @@ def _has_info(text: str) -> bool:
 
 def _is_json(document: object) -> bool:
     """Whether the document's ``Info`` describes a processor."""
-    info = document.get("Info") if isinstance(document, dict) else None
-    return isinstance(info, dict) and any(key.startswith("CPU name") for key in info)
+    return any(key.startswith("CPU name") for key in object_at(document, "Info"))
 
 
 def read(source: Source, *, level: str = "DRAM") -> Kernels:

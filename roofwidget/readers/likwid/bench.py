@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from roofwidget.chips import Chip, Source
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.ceilings.measured import VECTOR, Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
@@ -103,11 +104,8 @@ def _value(file: str, part: str, pattern: str, run: int) -> float:
         raise ProfileError(
             file, f"the line '{label}:' is missing: the run failed or the file is incomplete", place=f"run {run}"
         )
-    try:
-        number = float(match[1])
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0):
+    number = number_or_nan(match[1])
+    if not 0 <= number < math.inf:
         raise ProfileError(file, f"'{label}:' must be a finite number of at least 0", place=f"run {run}")
     return number
 

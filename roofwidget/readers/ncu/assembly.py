@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import FLOP_CLASSES, Chip
-from roofwidget.kernels.columns import Floats, sum_of_known
+from roofwidget.kernels.columns import Bools, Floats, sum_of_known
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
@@ -18,7 +18,6 @@ from roofwidget.readers.ncu.flops import (
     INTEGER,
     FlopCounts,
     GivenFlops,
-    Mask,
     count_flops,
     integer_operations,
     match_given,
@@ -142,17 +141,17 @@ def _missing_metrics(time: Sourced, traffic: Traffic) -> list[str]:
     return [f"the file does not have {', '.join(missing)}"] if missing else []
 
 
-def _how_many(launches: Launches, where: Mask) -> str:
+def _how_many(launches: Launches, where: Bools) -> str:
     word = "kernel" if (launches.count > 1).any() else "launch"
     plural = "kernels" if word == "kernel" else "launches"
     return f"{int(where.sum())} of {len(where)} {plural}" if len(where) > 1 else f"this {word}"
 
 
-def _which(launches: Launches, where: Mask) -> str:
+def _which(launches: Launches, where: Bools) -> str:
     return f"{_how_many(launches, where)} ({_names(launches, where)})"
 
 
-def _names(launches: Launches, where: Mask) -> str:
+def _names(launches: Launches, where: Bools) -> str:
     different = list(dict.fromkeys(launches.names[row] for row in np.flatnonzero(where).tolist()))
     first = different[0] if len(different[0]) <= _MAX_NAME_CHARS else different[0][: _MAX_NAME_CHARS - 3] + "..."
     return f"'{first}'" + (f" and {len(different) - 1} more" if len(different) > 1 else "")
@@ -168,7 +167,7 @@ def _named(metrics: Sequence[str]) -> str:
     return ", ".join(metrics[:_MAX_METRICS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _activity(launches: Launches, where: Mask) -> str:
+def _activity(launches: Launches, where: Bools) -> str:
     """Return the metrics that show a tensor pipe's work in some of the launches."""
     names = [name for name, column in tensor_activity(launches).items() if (column[where] > 0).any()]
     return _named(names)

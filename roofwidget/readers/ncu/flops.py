@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
-from roofwidget.kernels.columns import Floats, Texts, folded, sum_of_known
+from roofwidget.kernels.columns import Bools, Floats, Texts, folded, sum_of_known
 from roofwidget.readers.ncu.metrics import (
     Launches,
     Rule,
@@ -32,7 +31,6 @@ from roofwidget.workloads.op import Op
 
 # -- counters of arithmetic paths ----------------------------------------------------------------------------------
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 PATH_METRIC: Final = re.compile(
     r"(?P<base>sm__ops_path_tensor_(?:op_(?P<unit>[a-z0-9]+)_)?src_(?P<src>[a-z0-9_]+?)"
@@ -56,7 +54,7 @@ class PathFlops:
 
     flops: Mapping[str, Sourced]
     total: Floats
-    sparse: Mask
+    sparse: Bools
 
 
 def flops_by_path(launches: Launches) -> PathFlops:
@@ -269,34 +267,34 @@ class TensorWork:
     flops
         FLOPs by precision, NaN where there are none; ``""`` is for FLOPs of unknown precision.
     is_unknown
-        Mask: true where tensor cores did work that no counter has, certainly or probably.
+        Bools: true where tensor cores did work that no counter has, certainly or probably.
     is_counted
-        Mask: true where some counter of the tensor cores exists.
+        Bools: true where some counter of the tensor cores exists.
     is_active
-        Mask: true where a tensor pipe worked, but its FLOPs were not counted.
+        Bools: true where a tensor pipe worked, but its FLOPs were not counted.
     all_zero
-        Mask: true where all counters of the tensor cores are 0, on a chip whose counters are 0 even if tensor cores
+        Bools: true where all counters of the tensor cores are 0, on a chip whose counters are 0 even if tensor cores
         worked.
     moves
-        Mask: true where the tensor pipe only moved registers.
+        Bools: true where the tensor pipe only moved registers.
     may_move
-        Mask: true where the counted hfma may be register moves, and no other half-precision arithmetic was counted. On
+        Bools: true where the counted hfma may be register moves, and no other half-precision arithmetic was counted. On
         A100 this is so if the tensor pipe has no counter, on H100 unless some hfma ran on the fma pipe.
     no_shape
-        Mask: true where instructions were counted, but the kernel's name does not have their shape.
+        Bools: true where instructions were counted, but the kernel's name does not have their shape.
     sparse
-        Mask: true where some work used structured sparsity.
+        Bools: true where some work used structured sparsity.
     """
 
     flops: Mapping[str, Sourced]
-    is_unknown: Mask
-    is_counted: Mask
-    is_active: Mask
-    all_zero: Mask
-    moves: Mask
-    may_move: Mask
-    no_shape: Mask
-    sparse: Mask
+    is_unknown: Bools
+    is_counted: Bools
+    is_active: Bools
+    all_zero: Bools
+    moves: Bools
+    may_move: Bools
+    no_shape: Bools
+    sparse: Bools
 
 
 def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> TensorWork:
@@ -384,7 +382,7 @@ def _most(launches: Launches, pattern: re.Pattern[str]) -> Floats:
     return np.fmax.reduce(columns) if columns else np.full(len(launches), np.nan)
 
 
-def _runs_only_halves(launches: Launches, hfma: Floats, named: Mask) -> Mask:
+def _runs_only_halves(launches: Launches, hfma: Floats, named: Bools) -> Bools:
     """Return a mask, shape (n,): true where threads' half-precision instructions alone kept Hopper's tensor pipe busy.
 
     Of a matrix product either the FLOPs of the hmma paths are above 0, or instructions of warp groups (gmma), or the
@@ -392,12 +390,12 @@ def _runs_only_halves(launches: Launches, hfma: Floats, named: Mask) -> Mask:
     and 0, and the name of the kernel (`named`) must not indicate tensor cores.
     """
     others = [column for name, column in tensor_activity(launches).items() if not _HMMA_ACTIVITY.fullmatch(name)]
-    is_other: Mask = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
+    is_other: Bools = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
     no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0)
     paths = np.array([_most(launches, path) for path in _HOPPER_PATHS])
     no_product |= (paths == 0).all(axis=0) & ~(_most(launches, _WARPGROUP) > 0) & ~named
     is_busy = (_most_activity(launches) > 0) & ~is_other
-    halves: Mask = (launches.capability == _HOPPER) & (hfma > 0) & is_busy & no_product
+    halves: Bools = (launches.capability == _HOPPER) & (hfma > 0) & is_busy & no_product
     return halves
 
 
@@ -412,7 +410,7 @@ def _share_on_fma_pipe(launches: Launches, hfma: Floats) -> Floats:
     return 1 - quotient(busy / 2, hfma / _WARP)
 
 
-def _is_idle(launches: Launches) -> Mask:
+def _is_idle(launches: Launches) -> Bools:
     """Return a mask, shape (n,): true where the tensor pipe certainly did nothing.
 
     A zero is certain if the counter has the instructions of new tensor cores, and counts for another launch of the same
@@ -426,7 +424,7 @@ def _is_idle(launches: Launches) -> Mask:
     return idle
 
 
-def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[dict[str, Sourced], Mask]:
+def _by_shape(launches: Launches, instructions: Sourced, wanted: Bools) -> tuple[dict[str, Sourced], Bools]:
     """Return FLOPs by precision (instructions x FLOPs of their shape), and a mask: true where the name has no shape."""
     n = len(launches)
     flops: dict[str, Sourced] = {}
@@ -550,7 +548,7 @@ def _executed(launches: Launches, word: str, *, shown: str) -> Sourced:
     return sourced
 
 
-def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
+def _reasons(tensor: TensorWork, known: Floats, is_known: Bools) -> Texts:
     reasons = np.full(len(known), "unknown: the file has no counter of FLOPs", dtype=object)
     reasons[tensor.is_counted] = "unknown: tensor cores were counted, but not the other units"
     reasons[~np.isnan(known)] = "unknown: only some kinds of FLOPs were counted, all 0"
@@ -571,7 +569,7 @@ _MAX_NAME_CHARS: Final = 60
 
 
 def match_given(
-    given: GivenFlops, names: list[str], is_unknown: Mask
+    given: GivenFlops, names: list[str], is_unknown: Bools
 ) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
     """Return the FLOPs that the user gives, by row, and warnings.
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers import refusals
@@ -24,6 +23,7 @@ from roofwidget.readers.ncu.metrics import (
 )
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import DelimitedTable, NoHeaderError, read_table
+from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import first_in
 
 # -- labels of the pages for people --------------------------------------------------------------------------------
@@ -99,8 +99,6 @@ _FAILED: Final = "(!)"
 _MAX_MESSAGE_CHARS: Final = 300
 _MAX_NAME_CHARS: Final = 60
 _MAX_LAUNCHES: Final = 2**53
-
-Rows = npt.NDArray[np.intp]
 
 
 def is_header(cells: Sequence[str]) -> bool:
@@ -229,7 +227,7 @@ class _Long:
         """Return the metrics as columns."""
         rows, spread, metrics = self.rows, dict[str, tuple[Floats, Floats]](), dict[str, Floats]()
         device: list[str | None] = [None] * len(self.first)
-        by_metric: dict[str, list[tuple[str, Rows]]] = {}
+        by_metric: dict[str, list[tuple[str, Places]]] = {}
         for metric, unit, at in self.groups:
             by_metric.setdefault(metric, []).append((unit, at))
         cells = rows.texts(self.value)
@@ -252,7 +250,7 @@ class _Long:
         return found.with_warning(_cut_off(names[-1], lacking)) if lacking else found
 
     def _missing_at_the_end(
-        self, by_metric: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
+        self, by_metric: Mapping[str, Sequence[tuple[str, Places]]], process: Sequence[str | None]
     ) -> list[str]:
         """Return the metrics that only the last launch of a process lacks.
 
@@ -296,7 +294,7 @@ class _Long:
         )
         return list(zip(*(self.rows.columns[part] for part in parts if part in self.rows.columns), strict=True))
 
-    def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Rows]]:
+    def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Places]]:
         """Return the rows of each wanted metric and unit. One metric may have different units in two launches."""
         units = self.rows.columns.get(_UNIT, [""] * len(self.rows))
         pairs = list(zip(self.rows.texts(_METRIC), units, strict=True))
@@ -306,7 +304,7 @@ class _Long:
         named = ((_canonical(name, unit), unit, np.array(at)) for (name, unit), at in found.items())
         return [(metric, unit, at) for metric, unit, at in named if metric is not None]
 
-    def _column(self, metric: str, header: str, groups: Iterable[tuple[str, Rows]]) -> Floats:
+    def _column(self, metric: str, header: str, groups: Iterable[tuple[str, Places]]) -> Floats:
         column = np.full(len(self.first), np.nan)
         cells = self.rows.texts(header)
         for unit, at in groups:
@@ -357,7 +355,7 @@ def _canonical(name: str, unit: str) -> str | None:
     return name if WANTED_METRICS.fullmatch(name) else None
 
 
-def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str | None]]:
+def _words(rows: DelimitedTable, at: Sequence[int] | Places) -> dict[str, list[str | None]]:
     columns = {
         word: next((rows.columns[header] for header in headers if header in rows.columns), None)
         for word, headers in _HEADERS.items()
@@ -368,7 +366,7 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
     }
 
 
-def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
+def _picked(cells: Sequence[str], at: Sequence[int] | Places) -> list[str]:
     """Return the cells of a column in the rows with these numbers, which ascend. Most tables need all rows."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
@@ -385,7 +383,7 @@ def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str]
         rows.decimal = "," if grouped else "."
 
 
-def _numbers(rows: DelimitedTable, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
+def _numbers(rows: DelimitedTable, at: Places, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
     """Return cells of a metric as numbers in base units, NaN where ncu has no value.
 
     `named` is the metric's header, name and unit.

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, Bools, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.devices import named_apart, one_chip_of
@@ -24,9 +23,8 @@ from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.nsys.reports import NO_WORK
+from roofwidget.support.arrays import Integers, Places
 from roofwidget.support.text_tables import counted
-
-Integers = npt.NDArray[np.int64]
 
 _KERNEL: Final = "CUPTI_ACTIVITY_KIND_KERNEL"
 _MEMCPY: Final = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -148,7 +146,7 @@ class _Events:
         kinds = [np.full(len(columns["start"]), _TIMED.index(table)) for table, columns in found.items()]
         return cls(np.concatenate(kinds), every.pop("start"), every.pop("end"), every, names)
 
-    def is_of(self, *tables: str) -> npt.NDArray[np.bool_]:
+    def is_of(self, *tables: str) -> Bools:
         return np.isin(self.kind, [_TIMED.index(table) for table in tables])
 
 
@@ -298,12 +296,12 @@ class _Launches:
         return cls(ranges, flops, more, "2 x the sizes of the matrix product, from the NVTX range of PyTorch")
 
 
-def _longest_of_each(group: Integers, length: Integers) -> npt.NDArray[np.intp]:
+def _longest_of_each(group: Integers, length: Integers) -> Places:
     """Return the row with the largest length of each group; rows of the group `_NONE` are in no group."""
     order = np.lexsort((length, group))
     order = order[group[order] != _NONE]
     is_last = np.append(np.diff(group[order]) != 0, True)[: len(order)]
-    longest: npt.NDArray[np.intp] = order[is_last]
+    longest: Places = order[is_last]
     return longest
 
 

@@ -17,6 +17,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Counters
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
+from roofwidget.support.arrays import Integers, Places
 from roofwidget.support.did_you_mean import first_in, listed
 
 KERNEL: Final = ("Kernel_Name", "KernelName")
@@ -107,7 +108,7 @@ class Pass:
 
     source: Source
     names: npt.NDArray[np.object_]
-    ids: npt.NDArray[np.int64] | None
+    ids: Integers | None
     time: Floats | None
     time_rule: str
     counters: Mapping[str, Callable[[], Floats]]
@@ -181,7 +182,7 @@ def joined(found_passes: Sequence[Pass]) -> Joined:
     return Joined(base.names, time, rule, Counters(list(found), lambda name: found[name]()), base.fields, warnings)
 
 
-def _placed(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
+def _placed(column: Callable[[], Floats], place: Places) -> Floats:
     """Return a column in the first pass's order, NaN where a dispatch is missing."""
     values = column()
     if not len(values):
@@ -189,7 +190,7 @@ def _placed(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats
     return np.where(place < 0, np.nan, values[place])
 
 
-def _places(base: Pass, other: Pass) -> npt.NDArray[np.intp]:
+def _places(base: Pass, other: Pass) -> Places:
     """Return the row of `other` for each row of `base`, -1 if missing."""
     n = len(base.names)
     if other is base:
@@ -256,12 +257,12 @@ def _measures(cells: Sequence[str]) -> bool:
     return any(cell in wanted or cell.startswith(("SQ_", "TCC_", "TCP_", "GRBM_")) for cell in cells)
 
 
-def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
+def _ids(rows: DelimitedTable) -> Integers | None:
     name = first_in(_DISPATCH, rows.columns)
     return None if name is None else _whole(rows, name)
 
 
-def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
+def _whole(rows: DelimitedTable, name: str) -> Integers:
     """Return whole numbers as exact ints, because a double cannot hold nanoseconds since 1970 exactly."""
     cells = rows.texts(name)
     # An array of texts has room for the longest text in every row.

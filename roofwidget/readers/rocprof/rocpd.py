@@ -23,6 +23,7 @@ from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
+from roofwidget.support.arrays import Integers
 
 _NANOSECONDS: Final = 1e9
 _RUN: Final = re.compile(r"rocpd_kernel_dispatch(?P<run>(?:_\w+)?)")
@@ -95,9 +96,9 @@ class _Run:
     """The dispatches of one process, n of them, in the order of their numbers."""
 
     names: npt.NDArray[np.object_]
-    ids: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    ids: Integers
+    starts: Integers
+    ends: Integers
     counters: Mapping[str, Floats]
     sizes: Mapping[str, Floats]
     gpus: list[Gpu]
@@ -134,7 +135,7 @@ def _run(database: Database, run: str) -> _Run:
     return _Run(names, ids, starts, ends, _counters(database, run, event), {**own, **products}, gpus)
 
 
-def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> dict[str, Floats]:
+def _counters(database: Database, run: str, events: Integers) -> dict[str, Floats]:
     """Return the counters of the dispatches; each value is the sum over instances, as in counters_collection."""
     table, info = f"rocpd_pmc_event{run}", f"rocpd_info_pmc{run}"
     if table not in database.tables or info not in database.tables:
@@ -203,7 +204,7 @@ def _symbols(database: Database, run: str) -> dict[int, str]:
     }
 
 
-def _whole(database: Database, table: str, rows: list[Any], column: str, at: int) -> npt.NDArray[np.int64]:
+def _whole(database: Database, table: str, rows: list[Any], column: str, at: int) -> Integers:
     """Return whole numbers; a missing event is -1."""
     cells = [-1 if row[at] is None and column == "event_id" else row[at] for row in rows]
     for row, cell in enumerate(cells):

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Protocol, overload
+from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,45 +28,10 @@ Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[Any]
 
 
-class Column(Protocol):
-    """The cells of one column."""
-
-    def texts(self) -> list[str]:
-        """Return the cells."""
-
-    def coded(self) -> DictColumn:
-        """Return the cells as a dictionary-encoded column."""
-
-    def numbers(self, mark: str) -> tuple[Floats, int | None]:
-        """Return the cells as numbers; see `notation.numbers`."""
-
-    def different(self, most: int) -> list[str]:
-        """Return the first different cells, up to `most`."""
-
-    def has_marks(self) -> bool:
-        """Return whether some cell contains a point or a comma."""
-
-
-class Cells(Protocol):
-    """The cells of a table."""
-
-    def add_block(self, text: str, lines: int) -> bool:
-        """Add lines if all are rows, and return whether they are."""
-
-    def add(self, data: Bytes) -> None:
-        """Add whole rows as UTF-8, with a `SEPARATOR` between two cells."""
-
-    def add_row(self, cells: Sequence[str]) -> None:
-        """Add one row."""
-
-    def column(self, at: int) -> Column:
-        """Return a column."""
-
-    def first_row(self) -> list[str]:
-        """Return the cells of the first row; an empty list for an empty table."""
-
-    def drop_first_row(self) -> None:
-        """Remove the first row."""
+Column: TypeAlias = "_PlainColumn | _ArrowColumn"
+"""The cells of one column."""
+Cells: TypeAlias = "_PlainCells | _ArrowCells"
+"""The cells of a table."""
 
 
 def cells_of(width: int, delimiter: str, *, is_large: bool) -> Cells:
@@ -102,27 +67,33 @@ class _PlainCells:
         self._pending: list[str] = []
 
     def add_block(self, text: str, lines: int) -> bool:  # noqa: ARG002 - the lines have to be split by `add`
+        """Add lines if all are rows, and return whether they are."""
         return False
 
     def add(self, data: Bytes) -> None:
+        """Add whole rows as UTF-8, with a `SEPARATOR` between two cells."""
         self._flush()
         ends = np.append(np.flatnonzero(data == SEPARATOR), len(data))
         self._parts.append(_Spans(self._width, data.tobytes(), ends.astype(np.int32)))
 
     def add_row(self, cells: Sequence[str]) -> None:
+        """Add one row."""
         self._pending += cells
         if len(self._pending) > _MAX_PENDING_CELLS:
             self._flush()
 
     def column(self, at: int) -> Column:
+        """Return a column."""
         self._flush()
         return _PlainColumn(self._parts, at)
 
     def first_row(self) -> list[str]:
+        """Return the cells of the first row; an empty list for an empty table."""
         self._flush()
         return [self._parts[0].texts(at, 1)[0] for at in range(self._width)] if self._parts else []
 
     def drop_first_row(self) -> None:
+        """Remove the first row."""
         self._parts[0] = self._parts[0].without_first_row()
 
     def _flush(self) -> None:
@@ -211,9 +182,11 @@ class _PlainColumn:
         self._at = at
 
     def texts(self) -> list[str]:
+        """Return the cells."""
         return list(itertools.chain.from_iterable(part.texts(self._at) for part in self._parts))
 
     def coded(self) -> DictColumn:
+        """Return the cells as a dictionary-encoded column."""
         return self._coded
 
     @cached_property
@@ -227,6 +200,7 @@ class _PlainColumn:
         return DictColumn(tuple(code_of), frozen(np.concatenate(codes)))
 
     def numbers(self, mark: str) -> tuple[Floats, int | None]:
+        """Return the cells as numbers; see `notation.numbers`."""
         found: list[Floats] = [np.zeros(0)]
         for part in self._parts:
             column, bad = part.numbers(self._at, mark), None
@@ -238,6 +212,7 @@ class _PlainColumn:
         return np.concatenate(found), None
 
     def different(self, most: int) -> list[str]:
+        """Return the first different cells, up to `most`."""
         sample = self._parts[0].texts(self._at, most) if self._parts else []
         if 2 * len(set(sample)) <= len(sample):
             # The column repeats its texts, so its dictionary-encoded form is needed anyway.
@@ -252,6 +227,7 @@ class _PlainColumn:
         return list(found)[:most]
 
     def has_marks(self) -> bool:
+        """Return whether some cell contains a point or a comma."""
         return any(part.has_marks(self._at) for part in self._parts)
 
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.column_meanings import is_no_unit, is_unit
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
@@ -31,15 +30,13 @@ from roofwidget.readers.tables.cells import (
     cells_of,
     column_of_texts,
 )
+from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import did_you_mean
 
 # -- blocks of lines -----------------------------------------------------------------------------------------------
 
 _NEWLINE, _SPACE, _QUOTE = b'\n "'
 _MAX_LINES_IN_ROW: Final = 1000
-
-Places = npt.NDArray[np.intp]
-Marks = npt.NDArray[np.bool_]
 
 
 class _Block:
@@ -104,7 +101,7 @@ class _Block:
         """Yield the lines from `at` on."""
         return map(self.line, range(at, len(self)))
 
-    def _unquoted(self, data: Bytes, splits: Marks, quotes: Marks, odd: list[Places]) -> Marks:
+    def _unquoted(self, data: Bytes, splits: Bools, quotes: Bools, odd: list[Places]) -> Bools:
         """Return a mask of the quotes to drop.
 
         The method changes two arguments: quoted delimiters are cleared in `splits`, and lines with unusual quotes are
@@ -131,7 +128,7 @@ class _Block:
         odd += [self._lines_of(at[~fits]), unclosed]
         return dropped
 
-    def _spaced(self, data: Bytes, splits: Marks) -> Places:
+    def _spaced(self, data: Bytes, splits: Bools) -> Places:
         """Return the lines with cells that begin with spaces; csv strips these."""
         edges = np.append(True, (splits | (data == _NEWLINE))[:-1])
         return self._lines_of(np.flatnonzero((data == _SPACE) & edges))
@@ -140,7 +137,7 @@ class _Block:
         return np.searchsorted(self._ends, places)
 
 
-def _parities(marks: Marks) -> Bytes:
+def _parities(marks: Bools) -> Bytes:
     """Return whether the number of marks up to each place is odd: 0 or 1, shape (n,).
 
     The eight places of a word are added at once.
@@ -464,7 +461,7 @@ class DelimitedTable:
         self._decimal: str | None = None
         self.decided = False
         self.has_last_end = has_last_end
-        self._bounds: dict[str, npt.NDArray[np.intp]] = {}
+        self._bounds: dict[str, Places] = {}
 
     def __len__(self) -> int:
         return len(self.lines)

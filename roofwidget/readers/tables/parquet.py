@@ -10,7 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from roofwidget.kernels.arrow import Unread, columns_of_arrow, continues, dict_column_of_arrow
 from roofwidget.kernels.dataframes import columns_of
@@ -35,20 +35,8 @@ class _Batch(NamedTuple):
     """In bytes, a text that is repeated counts once if the library stores it once."""
 
 
-class _File(Protocol):
-    """A Parquet file, as a library reads it."""
-
-    names: list[str]
-    read: list[str]
-    """The columns of numbers and of texts."""
-
-    def batches(self, rows: int) -> Iterator[_Batch]: ...
-
-    def columns(self) -> dict[str, Any]: ...
-
-    @property
-    def metadata(self) -> Mapping[bytes, bytes] | None:
-        """The metadata of the schema."""
+_File: TypeAlias = "_Arrow | _Polars"
+"""A Parquet file, as a library reads it: the names of its columns, and those that are read, of numbers and of texts."""
 
 
 def columns_of_parquet(source: Source) -> tuple[dict[str, Any], Mapping[bytes, bytes] | None]:
@@ -121,7 +109,7 @@ def _check_size(source: Source, file: _File) -> None:
 # -- pyarrow and polars --------------------------------------------------------------------------------------------
 
 
-def _library() -> type[_Arrow | _Polars]:
+def _library() -> type[_File]:
     try:
         import pyarrow.parquet  # noqa: F401, PLC0415 - optional
     except ImportError:

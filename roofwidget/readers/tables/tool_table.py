@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.kernels.column_meanings import BASE_UNITS, CHIP, number_and_unit, unit_of
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
@@ -33,6 +32,7 @@ from roofwidget.readers.tables.delimited import (
     split_line,
 )
 from roofwidget.readers.tables.notation import is_number, unguarded
+from roofwidget.support.arrays import Places
 from roofwidget.support.text_tables import counted
 
 # -- what a tool writes --------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ class ToolTable:
     told_by: Sequence[Collection[str]]
     columns: Mapping[str, Sequence[ToolColumn]] = field(default_factory=dict)
     left_out: Sequence[LeftOut] = ()
-    keeps: Callable[[TableColumns], npt.NDArray[np.bool_]] | None = None
+    keeps: Callable[[TableColumns], Bools] | None = None
     notes: Sequence[str] = ()
     has_unit_row: bool = False
     refusal: str = ""
@@ -326,7 +326,7 @@ class TextColumns:
 class KeptRows:
     """Some rows of the columns of a table."""
 
-    def __init__(self, given: TableColumns, rows: npt.NDArray[np.intp]) -> None:
+    def __init__(self, given: TableColumns, rows: Places) -> None:
         self._given = given
         self._rows = rows
         self.names, self.skipped, self.how = given.names, given.skipped, given.how
@@ -452,7 +452,7 @@ def kernels_of(found: Mapping[str, Any], source: str) -> Kernels:
         raise ProfileError(source, str(error)) from None
 
 
-def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tuple[npt.NDArray[np.intp], list[str]]:
+def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tuple[Places, list[str]]:
     """Return the rows that are kernels, and a warning for each kind of others."""
     keep = np.array([True]) if table.keeps is None else table.keeps(given)
     counts: dict[str, int] = {}

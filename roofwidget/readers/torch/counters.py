@@ -10,6 +10,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import list_at
 from roofwidget.readers.ncu.assembly import flop_warnings
 from roofwidget.readers.ncu.flops import count_flops
 from roofwidget.readers.ncu.metrics import LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible, traffic_by_level
@@ -87,8 +88,7 @@ def _column(ranges: Sequence[Counted], metric: str, name: str) -> Floats:
 
 def _capability(properties: Mapping[str, Any]) -> dict[str, int]:
     """Return the compute capability if all devices share one."""
-    devices = properties.get("deviceProperties")
-    entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
+    entries = [entry for entry in list_at(properties, "deviceProperties") if isinstance(entry, dict)]
     found = [(entry.get("computeMajor"), entry.get("computeMinor")) for entry in entries]
     if not found or found.count(found[0]) < len(found):
         return {}

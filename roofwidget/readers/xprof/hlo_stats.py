@@ -30,11 +30,12 @@ from roofwidget.readers.xprof.operations import (
     Options,
     check_switches,
     checked_executions,
+    draft_by_rules,
     finish_operations,
     is_infeed,
     with_unknowns,
 )
-from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, has_columns, text_column
+from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, has_columns
 
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
@@ -173,7 +174,8 @@ def draft_of(table: XProfTable) -> Draft:
     flops, moved = with_unknowns(flops, moved)
     rules = {"flops": "normalized_flop_rate x total_time", "time": "total_time", "self_time": "total_self_time"}
     rules |= {f"bytes:{level}": f"{_LEVELS[level]} x total_time" for level in moved}
-    return Draft(
+    return draft_by_rules(
+        rules,
         names=table.texts("hlo_op_name"),
         flops=flops,
         bytes=moved,
@@ -181,8 +183,6 @@ def draft_of(table: XProfTable) -> Draft:
         self_time=table.numbers("total_self_time") * MICRO,
         category=table.optional_texts("category"),
         count=table.numbers("occurrences", at_least=1),
-        precision=text_column([None] * len(table)),
-        origin={key: text_column([text] * len(table)) for key, text in {**rules, "precision": None}.items()},
         extra=extras(table),
     )
 

@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.columns import Bools, Floats, Texts
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.xprof.hlo import Instruction, call_work, instruction
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
+from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
 # -- columns of operations -----------------------------------------------------------------------------------------
@@ -52,11 +53,11 @@ class Draft:
         return [word or "0" for word in self.extra["program"]] if "program" in self.extra else ["0"] * len(self)
 
     @property
-    def contains_others(self) -> npt.NDArray[np.bool_]:
+    def contains_others(self) -> Bools:
         """Whether an operation's time includes the time of other rows."""
         return np.isin(self.category.astype(str), CONTAINERS)
 
-    def rows(self, mask: npt.NDArray[np.bool_]) -> Draft:
+    def rows(self, mask: Bools) -> Draft:
         """Return the operations in the mask."""
         columns: dict[str, Any] = {
             name: {key: part[mask] for key, part in column.items()} if isinstance(column, dict) else column[mask]
@@ -98,6 +99,13 @@ class Draft:
             source=source,
             **more,
         )
+
+
+def draft_by_rules(rules: Mapping[str, str], *, names: Texts, **columns: Any) -> Draft:
+    """Return operations whose precision is unknown, with the rule of each amount, which all operations share."""
+    unknown = np.full(len(names), None)
+    origin = {key: np.full(len(names), rule, dtype=object) for key, rule in rules.items()}
+    return Draft(names=names, precision=unknown, origin={**origin, "precision": unknown.copy()}, **columns)
 
 
 # -- executions of library calls -----------------------------------------------------------------------------------
@@ -178,7 +186,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     return [_executions_warning(draft, changed), *remarks]
 
 
-def _inferred(draft: Draft) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _inferred(draft: Draft) -> tuple[Floats, Bools]:
     """Return the executions of each operation, and a mask: true for a library call whose executions are uncertain."""
     members = defaultdict(list)
     for row, program in enumerate(draft.programs):
@@ -240,7 +248,7 @@ def _lost(events: float, runs: float) -> float:
     return min(max(1.0, _LOST_EVENTS_SHARE * events), _MAX_LOST_SHARE_OF_RUNS * runs)
 
 
-def _undecided_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
+def _undecided_warning(draft: Draft, rows: Places) -> str:
     counts = dict.fromkeys(f"'{draft.names[row]:.40}' {draft.count[row]:g} times" for row in rows)
     named = list(counts)[:_MAX_NAMED_CALLS]
     more = f" and {len(counts) - len(named)} more" if len(counts) > len(named) else ""
@@ -251,7 +259,7 @@ def _undecided_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
     )
 
 
-def _executions_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
+def _executions_warning(draft: Draft, rows: Places) -> str:
     kernels = draft.extra["XProf occurrences"]
     named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:_MAX_NAMED_CALLS]]
     more = f" and {len(rows) - _MAX_NAMED_CALLS} more" if len(rows) > _MAX_NAMED_CALLS else ""
@@ -352,7 +360,7 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
     ]
 
 
-def _rows_of(column: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+def _rows_of(column: npt.NDArray[Any], at: Places) -> npt.NDArray[Any]:
     """Return the cells of the rows; None for row -1."""
     found: npt.NDArray[Any] = column[at].astype(object)
     found[at < 0] = None

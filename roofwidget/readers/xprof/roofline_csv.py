@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Bools, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
@@ -127,7 +126,7 @@ def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
     return Properties(table.source, given, where="computed from rates and efficiencies")
 
 
-def _peak(rates: Floats, shares: Floats, rows: npt.NDArray[np.bool_]) -> str:
+def _peak(rates: Floats, shares: Floats, rows: Bools) -> str:
     """Return the peak if all rows imply the same peak, else ``"0"``."""
     rows = rows & (shares > 0) & (rates > 0)
     if not rows.any():

@@ -43,6 +43,7 @@ from roofwidget.readers.xprof.operations import (
     above_roof,
     check_switches,
     checked_executions,
+    draft_by_rules,
     finish_operations,
     with_unknowns,
 )
@@ -211,9 +212,10 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
         for operation, rank, step in zip(table.texts("operation"), ranks, steps, strict=True)
     ]
     rule = "measured_flop_rate x total_time" + ("" if properties.is_gpu else ", normalised by XProf to the bf16 peak")
-    origin = {"flops": rule, "time": "total_time", "self_time": "total_self_time", "precision": None}
-    origin |= {f"bytes:{level}": text for level, text in why.items()}
-    return Draft(
+    rules = {"flops": rule, "time": "total_time", "self_time": "total_self_time"}
+    rules |= {f"bytes:{level}": text for level, text in why.items()}
+    return draft_by_rules(
+        rules,
         names=text_column(names),
         flops=flops,
         bytes=moved,
@@ -221,8 +223,6 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
         self_time=np.where(ranks > 0, self_time, time),
         category=table.optional_texts("category"),
         count=table.numbers("occurrences", at_least=1),
-        precision=text_column([None] * len(names)),
-        origin={key: text_column([text] * len(names)) for key, text in origin.items()},
         extra=extras(table),
     )
 
