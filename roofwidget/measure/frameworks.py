@@ -4,7 +4,8 @@ A counter is a module listed in `COUNTERS` with ``count(function, args, kwargs, 
 ``count_without_running(function, args, kwargs, request)``, which does the same without computing anything.
 
 Probes measure the peaks of a device. Their module is listed in `PROBES`, with ``DTYPES``, the measurable precisions,
-and ``probes(…)``, which yields `Probes`. Those of PyTorch and JAX also have ``find(device)``.
+and ``probes(…)``, which yields the probes that `roofwidget.measure.probes` describes. Those of PyTorch and JAX also
+have ``find(device)``.
 
 A recording has no function to call: it watches the code that runs. `WATCHERS` lists the modules with a class `Watch`
 for it, a subclass of `roofwidget.measure.watch.Watch`.
@@ -108,8 +109,7 @@ def counter(framework: str) -> ModuleType:
     """
     if framework not in COUNTERS:
         raise ValueError(f"unknown framework {framework!r:.40}{choose_from(framework, COUNTERS)}")
-    if framework != "numpy":
-        required(framework)
+    required(framework)
     return import_module(COUNTERS[framework])
 
 
@@ -133,8 +133,7 @@ def probes_of(framework: str) -> ModuleType:
     ImportError
         If the framework is not installed. The message names the extra that installs it.
     """
-    if framework != "numpy":
-        required(framework)
+    required(framework)
     return import_module(PROBES[framework])
 
 
