@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -27,7 +27,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.devices import chip_of_capability, named_apart
-from roofwidget.readers.folders import members_of, one_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.documents import object_at, value_at
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.tool_table import factor
@@ -51,10 +51,9 @@ _MAX_NAMED_DEVICES: Final = 3
 _LIMIT: Final = 1e290
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is one of these call trees, or a folder with exactly one."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return _form(source.document(_may_be_tree)) is not None
 
 
@@ -118,8 +117,8 @@ class _Node:
         Its name, and the number of the node around it (-1 for a root).
     metrics
         Its numbers and texts.
-    place
-        Where it is in the file.
+    place, source
+        Where it is in the file, and the file.
     is_of_hook
         Whether Proton's hook ran it.
     """
@@ -128,8 +127,12 @@ class _Node:
     parent: int
     metrics: Mapping[str, Any]
     place: str
+    source: Source
     is_of_hook: bool = False
-    own: dict[str, float] = field(default_factory=dict)
+
+    def number(self, key: str) -> float:
+        """Return a metric; NaN if the node lacks it."""
+        return _amount(self.metrics.get(key), key, self.place, self.source)
 
 
 def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
@@ -147,17 +150,12 @@ def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
         if not isinstance(name, str) or not isinstance(metrics, dict):
             raise source.error("expected a node with frame.name and metrics", place=place)
         is_of_hook = is_of_hook or name == _HOOK
-        yield _Node(name, parent, metrics, place, is_of_hook)
+        yield _Node(name, parent, metrics, place, source, is_of_hook)
         below = children if isinstance(children, list) else []
         waiting += [
             (child, numbers, is_of_hook, f"{place}.children[{at}]") for at, child in reversed(list(enumerate(below)))
         ]
         numbers += 1
-
-
-def _number(node: _Node, key: str, source: Source) -> float:
-    """Return a metric; NaN if the node lacks it."""
-    return _amount(node.metrics.get(key), key, node.place, source)
 
 
 def _amount(value: Any, key: str, place: str, source: Source) -> float:
@@ -168,8 +166,8 @@ def _amount(value: Any, key: str, place: str, source: Source) -> float:
     return float(value)
 
 
-def _column(nodes: Sequence[_Node], rows: Iterable[int], key: str, source: Source) -> Floats:
-    return np.array([_number(nodes[row], key, source) for row in rows])
+def _column(nodes: Iterable[_Node], key: str) -> Floats:
+    return np.array([node.number(key) for node in nodes])
 
 
 def _is_proton(nodes: Sequence[_Node]) -> bool:
@@ -177,13 +175,14 @@ def _is_proton(nodes: Sequence[_Node]) -> bool:
 
 
 def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) -> Kernels:
-    timed = [number for number, node in enumerate(nodes) if _number(node, _TIME, source) > 0]
+    timed = [number for number, node in enumerate(nodes) if node.number(_TIME) > 0]
     kernels = [number for number in timed if not nodes[number].is_of_hook]
     if not kernels:
         raise source.error("no kernel with a time in ns: cycles and samples of Proton are not read")
-    amounts = {key: _column(nodes, kernels, key, source) for key in _AMOUNTS}
-    time = _column(nodes, kernels, _TIME, source)
-    warnings = _with_scopes(nodes, kernels, amounts, time, source)
+    rows = [nodes[number] for number in kernels]
+    amounts = {key: _column(rows, key) for key in _AMOUNTS}
+    time = _column(rows, _TIME)
+    warnings = _with_scopes(nodes, kernels, amounts, time)
     left_out = len(timed) - len(kernels)
     if left_out:
         warnings.append(f"{counted(left_out, 'row')} left out: kernels of Proton's own hook")
@@ -197,10 +196,10 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
         warnings.append(
             f"{' and '.join(unknown)} are unknown: hook='triton' and metadata of kernels, or scopes, give them"
         )
-    devices = [_device(nodes[number].metrics) for number in kernels]
-    count = _column(nodes, kernels, "count", source)
+    devices = [_device(row.metrics) for row in rows]
+    count = _column(rows, "count")
     return Kernels(
-        named_apart([nodes[number].name for number in kernels], devices),
+        named_apart([row.name for row in rows], devices),
         flops,
         amounts["bytes"],
         time=time * 1e-9,
@@ -221,9 +220,7 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
     )
 
 
-def _with_scopes(
-    nodes: Sequence[_Node], kernels: Sequence[int], amounts: dict[str, Floats], time: Floats, source: Source
-) -> list[str]:
+def _with_scopes(nodes: Sequence[_Node], kernels: Sequence[int], amounts: dict[str, Floats], time: Floats) -> list[str]:
     """Give amounts of scopes to the longest of their kernels, where these have none, and return warnings."""
     rows = {number: row for row, number in enumerate(kernels)}
     own = {key: {n for n, node in enumerate(nodes) if n not in rows and node.metrics.get(key)} for key in _AMOUNTS}
@@ -244,7 +241,7 @@ def _with_scopes(
                 double += 1
                 continue
             longest = members[int(np.argmax(time[members]))]
-            amounts[key][longest] = _number(nodes[scope], key, source)
+            amounts[key][longest] = nodes[scope].number(key)
             given, several = given + 1, several + (len(members) > 1)
     return [
         *([f"{several:,} amounts of scopes are those of the longest kernel of the scope"] if several else []),
@@ -298,7 +295,7 @@ _INCLUSIVE: Final = ("time (inc)", "time (s) (inc)", "time (inc) (s)")
 def _of_literal(nodes: Sequence[_Node], source: Source, scale: float) -> Kernels:
     parents = [nodes[node.parent].name if node.parent >= 0 else None for node in nodes]
     columns = {
-        key: _column(nodes, range(len(nodes)), key, source)
+        key: _column(nodes, key)
         for key in (*_EXCLUSIVE, *_INCLUSIVE, *_AMOUNTS)
         if any(key in node.metrics for node in nodes)
     }
@@ -311,15 +308,15 @@ def _of_dump(document: Mapping[str, Any], source: Source, scale: float) -> Kerne
     if not isinstance(records, list) or not records or not all(isinstance(one, dict) for one in records):
         raise source.error("expected a list of objects under 'dataframe'")
     names, parents = _graph(document["graph"])
-    nodes = [_Node(_name(one, names), -1, one, f"dataframe[{at}]") for at, one in enumerate(records)]
+    nodes = [_Node(_name(one, names), -1, one, f"dataframe[{at}]", source) for at, one in enumerate(records)]
     metrics = document.get("exclusive_metrics"), document.get("inclusive_metrics")
     listed = [name for found in metrics if isinstance(found, list) for name in found if isinstance(name, str)]
     wanted = dict.fromkeys((*_EXCLUSIVE, *_INCLUSIVE, *_AMOUNTS, *listed[:100]))
     there = [key for key in wanted if any(key in one for one in records)]
-    columns = {key: _column(nodes, range(len(nodes)), key, source) for key in there}
+    columns = {key: _column(nodes, key) for key in there}
     extra: dict[str, Any] = {"parent": [parents.get(str(one.get("node"))) for one in records]}
     if any("rank" in one for one in records):
-        extra["rank"] = _column(nodes, range(len(nodes)), "rank", source)
+        extra["rank"] = _column(nodes, "rank")
     return _of_columns([node.name for node in nodes], columns, extra, source, scale)
 
 

@@ -33,7 +33,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies, refusals
 from roofwidget.readers.amounts import product
 from roofwidget.readers.devices import by_device, named_apart, one_chip_of, without_number
-from roofwidget.readers.folders import members_of, one_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation, tool_table
@@ -88,12 +88,11 @@ _CORRELATION: Final = re.compile(r" \[\d+\]$")
 _BEGIN: Final = re.compile(r"^==\d+== (?:NVPROF is profiling|Profiling result|Metric result)", re.MULTILINE)
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is a table of nvprof, or text that nvprof prints."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     if databases.is_database(source):
-        return _is_own_database(source)
+        return b"CUPTI_ACTIVITY_KIND" in source.head and b"StringTable" in source.head
     text = source.beginning
     return ("==" in text and _BEGIN.search(text) is not None) or tool_table.find(source, _TABLES) is not None
 
@@ -116,10 +115,6 @@ def read(source: Source) -> Kernels:
     return _metrics(source) if table is _METRICS else _kernels(_first_table(source, table), table)
 
 
-def _is_own_database(source: Source) -> bool:
-    return b"CUPTI_ACTIVITY_KIND" in source.head and b"StringTable" in source.head
-
-
 def _first_table(source: Source, table: ToolTable) -> Source:
     """Return the source with the first table alone. The summary of old versions has a second one, of the host's API."""
     headers = 0
@@ -135,7 +130,7 @@ def _of_text(source: Source, text: str) -> Source:
 
 
 def _kernels(source: Source, table: ToolTable) -> Kernels:
-    found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
+    found = tool_table.read_columns(source, table).arguments()
     names = [_CORRELATION.sub("", name) for name in found["names"]]
     found["names"] = names
     found = copies.with_copies(found, copies.are_copies(names))

@@ -23,7 +23,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import members_of, one_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import MAX_COLUMNS
@@ -42,10 +42,9 @@ _TIMES: Final = ("timestamp", "time")
 _MAX_TEXT_BYTES: Final = 64 * 2**20
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source has columns or rows of AMDuProfPcm, or is a folder with exactly one such file."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return any(words in source.folded for words in _WORDS) and _TELLS.search(source.beginning) is not None
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT
 from roofwidget.measure.graphs.views import Array, Pieces, View, axes_of, dense
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.text_tables import first_words
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.op import added
@@ -216,8 +216,7 @@ class Trace:
         uncounted = [name for step, name in names.items() if not step.is_counted]
         if not uncounted:
             return list(self._notes)
-        more = f" and {len(uncounted) - _MAX_NAMED_OPS} more" if len(uncounted) > _MAX_NAMED_OPS else ""
-        named = f"{listed(uncounted[:_MAX_NAMED_OPS])}{more}"
+        named = first_words((f"'{name}'" for name in uncounted), _MAX_NAMED_OPS)
         return [*self._notes, f"counted as moving bytes only, since no operator describes it: {named}"]
 
 

@@ -16,6 +16,7 @@ Integers have no FLOPs, except those of matrix products. An operation that is in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import prod
@@ -252,10 +253,6 @@ def _formula(packet: Any) -> _Formula | None:
     return _FORMULAS.get(name.removesuffix("_").removeprefix("_foreach_"))
 
 
-def _nothing(_call: OpCall) -> Flops:
-    return {}
-
-
 def _changed(call: OpCall) -> int:
     """Return the elements of the first result; of all first arguments if a call changes a list of tensors."""
     if isinstance(call.result, (list, tuple)) and call.result and isinstance(call.args[0], torch.Tensor):
@@ -265,11 +262,10 @@ def _changed(call: OpCall) -> int:
 
 
 def _sum(functions: Iterable[str], elements: int) -> Flops:
-    total: Flops = {}
+    total = Counter[str]()
     for function in functions:
-        for name, count in FLOPS_PER_ELEMENT[function].items():
-            total[name] = total.get(name, 0) + count * elements
-    return total
+        total.update({name: count * elements for name, count in FLOPS_PER_ELEMENT[function].items()})
+    return dict(total)
 
 
 def _each(functions: tuple[str, ...]) -> _Formula:
@@ -280,10 +276,6 @@ def _each(functions: tuple[str, ...]) -> _Formula:
         return _sum((*functions, "multiply") if is_scaled else functions, _changed(call))
 
     return formula
-
-
-def _power(call: OpCall) -> Flops:
-    return _sum(power_functions(call.args[1]), _changed(call))
 
 
 def power_functions(exponent: Any) -> tuple[str, ...]:
@@ -303,28 +295,6 @@ def _gelu_backward(call: OpCall) -> Flops:
 def _per_input(each: int, *, transcendental: int = 0, place: int = 0) -> _Formula:
     """Return the formula of an operation with a number of FLOPs for each element of an argument."""
     return lambda call: {"vector": each * call.size(place), "transcendental": transcendental * call.size(place)}
-
-
-def _reduction(call: OpCall) -> Flops:
-    return reduction_flops(call.size(0), call.made)
-
-
-def _variance(call: OpCall) -> Flops:
-    # Mean 1 per element, variance 3; a division for each.
-    return {"vector": 4 * call.size(0) + 2 * call.made}
-
-
-def _norm(call: OpCall) -> Flops:
-    # Square, add; a root for each result.
-    return {"vector": 2 * call.size(0) + _changed(call)}
-
-
-def _log_sum_exp(call: OpCall) -> Flops:
-    return {"vector": 3 * call.size(0) + call.made, "transcendental": call.size(0) + call.made}
-
-
-def _softmax(call: OpCall) -> Flops:
-    return _softmax_of(call.made)
 
 
 def _log_softmax(call: OpCall) -> Flops:
@@ -362,22 +332,10 @@ def _window(call: OpCall) -> int:
     return prod(kernel * 2 if len(kernel) == 1 else kernel)
 
 
-def _max_pool(call: OpCall) -> Flops:
-    return {"vector": (_window(call) - 1) * call.made}
-
-
-def _average_pool(call: OpCall) -> Flops:
-    return {"vector": _window(call) * call.made}
-
-
 def _mse_loss(call: OpCall) -> Flops:
     # Subtract, square; a mean or a sum adds.
     elements = max(call.size(0), call.size(1))
     return {"vector": (2 if call.made == elements else 3) * elements}
-
-
-def _index_put(call: OpCall) -> Flops:
-    return {"vector": call.size(2)} if accumulates(call) else {}
 
 
 def accumulates(call: OpCall) -> bool:
@@ -417,10 +375,6 @@ def _multi_head(query: Tensor, key: Tensor, heads: int) -> Flops:
     return {"tensor": projections + 4 * batch * queries * keys * width, **_softmax_of(scores)}
 
 
-def _native_multi_head_attention(call: OpCall) -> Flops:
-    return _multi_head(call.args[0], call.args[1], call.args[4])
-
-
 def _encoder_layer(call: OpCall) -> Flops:
     x, heads, uses_gelu, up = call.args[0], call.args[2], call.args[7], call.args[14]
     found = _multi_head(x, x, heads)
@@ -440,10 +394,6 @@ def _recurrent(call: OpCall) -> Flops:
     return {"tensor": products, **_sum(functions, steps * int(call.args[2].shape[-1]))}
 
 
-def _recurrent_backward(call: OpCall) -> Flops:
-    return {"tensor": 4 * _steps(call) * (call.size(1) + call.size(2))}
-
-
 def _steps(call: OpCall) -> int:
     return prod(map(int, call.args[0].shape[:-1]))
 
@@ -458,33 +408,37 @@ def _product(place: int = 0) -> _Formula:
     return formula
 
 
-def _outer(call: OpCall) -> Flops:
-    return {"tensor": 2 * call.size(1) * call.size(2)}
-
-
 _FORMULAS: Final[Mapping[str, _Formula]] = {
-    **dict.fromkeys(_NO_ARITHMETIC, _nothing),
+    **dict.fromkeys(_NO_ARITHMETIC, lambda _: {}),
     **{name: _each((function,)) for name, function in ONE_FUNCTION.items()},
     **{name: _each(functions) for name, functions in SEVERAL_FUNCTIONS.items()},
     **dict.fromkeys(_ATTENTION, _attention),
     **dict.fromkeys((f"{name}_backward" for name in _ATTENTION), _attention_backward),
-    "_native_multi_head_attention": _native_multi_head_attention,
+    "_native_multi_head_attention": lambda call: _multi_head(call.args[0], call.args[1], call.args[4]),
     "_transformer_encoder_layer_fwd": _encoder_layer,
     "mkldnn_rnn_layer": _recurrent,
-    "mkldnn_rnn_layer_backward": _recurrent_backward,
+    "mkldnn_rnn_layer_backward": lambda call: {"tensor": 4 * _steps(call) * (call.size(1) + call.size(2))},
     **dict.fromkeys(("dot", "vdot", "mv", "_int_mm"), _product()),
     **dict.fromkeys(("addmv", "addbmm"), _product(1)),
-    "addr": _outer,
-    "pow": _power,
+    "addr": lambda call: {"tensor": 2 * call.size(1) * call.size(2)},
+    "pow": lambda call: _sum(power_functions(call.args[1]), _changed(call)),
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
-    **dict.fromkeys(("sum", "prod", "max", "min", "amax", "amin", "argmax", "argmin"), _reduction),
+    **dict.fromkeys(
+        ("sum", "prod", "max", "min", "amax", "amin", "argmax", "argmin"),
+        lambda call: reduction_flops(call.size(0), call.made),
+    ),
     # A mean: one addition for each element except the first, and a division.
     **dict.fromkeys(("mean", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "cumsum", "cumprod"), _per_input(1)),
-    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), _variance),
-    **dict.fromkeys(("norm", "linalg_vector_norm"), _norm),
-    "logsumexp": _log_sum_exp,
-    **dict.fromkeys(("_softmax", "_safe_softmax"), _softmax),
+    # Mean 1 per element, variance 3; a division for each.
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), lambda call: {"vector": 4 * call.size(0) + 2 * call.made}),
+    # Square, add; a root for each result.
+    **dict.fromkeys(("norm", "linalg_vector_norm"), lambda call: {"vector": 2 * call.size(0) + _changed(call)}),
+    "logsumexp": lambda call: {
+        "vector": 3 * call.size(0) + call.made,
+        "transcendental": call.size(0) + call.made,
+    },
+    **dict.fromkeys(("_softmax", "_safe_softmax"), lambda call: _softmax_of(call.made)),
     "_log_softmax": _log_softmax,
     "_softmax_backward_data": _per_input(4),
     "_log_softmax_backward_data": _per_input(3, transcendental=1),
@@ -496,9 +450,12 @@ _FORMULAS: Final[Mapping[str, _Formula]] = {
     "native_group_norm": _group_norm,
     **dict.fromkeys(("_native_batch_norm_legit_no_training", "_native_batch_norm_legit"), _batch_norm),
     **dict.fromkeys(("native_batch_norm", "cudnn_batch_norm"), _batch_norm),
-    **dict.fromkeys(("max_pool2d_with_indices", "max_pool3d_with_indices"), _max_pool),
+    **dict.fromkeys(
+        ("max_pool2d_with_indices", "max_pool3d_with_indices"),
+        lambda call: {"vector": (_window(call) - 1) * call.made},
+    ),
     **dict.fromkeys(("max_pool2d_with_indices_backward", "embedding_dense_backward"), _per_input(1)),
-    **dict.fromkeys(("avg_pool2d", "avg_pool3d"), _average_pool),
+    **dict.fromkeys(("avg_pool2d", "avg_pool3d"), lambda call: {"vector": _window(call) * call.made}),
     **dict.fromkeys(("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward"), _per_input(1, place=1)),
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _per_input(1, place=1)),
     **dict.fromkeys(("nll_loss_backward", "nll_loss2d_backward"), _per_input(1, place=2)),
@@ -506,5 +463,8 @@ _FORMULAS: Final[Mapping[str, _Formula]] = {
     **dict.fromkeys(("_fused_adam", "_fused_adamw"), _per_input(_ADAM_STEP)),
     "index_add": _per_input(1, place=3),
     **dict.fromkeys(("scatter_add", "scatter_reduce"), _per_input(1, place=2)),
-    **dict.fromkeys(("index_put", "_index_put_impl", "_unsafe_index_put"), _index_put),
+    **dict.fromkeys(
+        ("index_put", "_index_put_impl", "_unsafe_index_put"),
+        lambda call: {"vector": call.size(2)} if accumulates(call) else {},
+    ),
 }

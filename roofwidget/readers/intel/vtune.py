@@ -25,7 +25,7 @@ from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
-from roofwidget.readers.folders import members_of, one_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
@@ -68,10 +68,9 @@ _READ: Final = ("GPU Memory Bandwidth, GB/sec:Read", "GPU Memory Bandwidth, GB/s
 _WRITE: Final = ("GPU Memory Bandwidth, GB/sec:Write", "GPU Memory Bandwidth, GB/s:Write")
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is a report of hotspots, or a folder with exactly one."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return tool_table.find(source, _TABLES) is not None
 
 
@@ -93,7 +92,7 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
     source = one_of(source, recognises)
     table = tool_table.find(source, _TABLES) or _FUNCTIONS
     given = tool_table.read_columns(source, table, decimal)
-    found = tool_table.arguments(given, table, source.name)
+    found = given.arguments()
     if table is _TASKS:
         rates = [first_in(names, found["extra"]) for names in (_READ, _WRITE)]
         if all(rates):

@@ -71,19 +71,11 @@ def recognises(source: Source) -> bool:
         return bool(members) and all(map(recognises, members))
     text = source.beginning
     if text.lstrip()[:1] == "{":
-        return '"Values"' in text and _is_json(source.document(_has_info))
+        about = source.document(lambda text: '"Info"' in text) if '"Values"' in text else None
+        return any(key.startswith("CPU name") for key in object_at(about, "Info"))
     return bench.is_bench(source) or (
         _CPU.search(text) is not None and (has_tables(text) or "likwid" in text.casefold())
     )
-
-
-def _has_info(text: str) -> bool:
-    return '"Info"' in text
-
-
-def _is_json(document: object) -> bool:
-    """Whether the document's ``Info`` describes a processor."""
-    return any(key.startswith("CPU name") for key in object_at(document, "Info"))
 
 
 def read(source: Source, *, level: str = "DRAM") -> Kernels:

@@ -39,6 +39,7 @@ from roofwidget.readers.ncu.ncu_rep import MAGIC, read_report
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.roofs import advised_chip, chip_with_roofs, sm_clock
 from roofwidget.support.precisions import is_integer
+from roofwidget.support.text_tables import first_words
 
 # -- warnings ------------------------------------------------------------------------------------------------------
 
@@ -154,23 +155,18 @@ def _which(launches: Launches, where: Bools) -> str:
 def _names(launches: Launches, where: Bools) -> str:
     different = list(dict.fromkeys(launches.names[row] for row in np.flatnonzero(where).tolist()))
     first = different[0] if len(different[0]) <= _MAX_NAME_CHARS else different[0][: _MAX_NAME_CHARS - 3] + "..."
-    return f"'{first}'" + (f" and {len(different) - 1} more" if len(different) > 1 else "")
+    return first_words([f"'{first}'", *different[1:]], 1)
 
 
 def _counters(launches: Launches) -> str:
     paths = [name for name in launches.metrics if name.startswith("sm__ops_path_tensor_") and name.endswith(".sum")]
-    return _named(sorted(paths) or list(tensor_activity(launches)))
-
-
-def _named(metrics: Sequence[str]) -> str:
-    more = len(metrics) - _MAX_METRICS
-    return ", ".join(metrics[:_MAX_METRICS]) + (f" and {more} more" if more > 0 else "")
+    return first_words(sorted(paths) or tensor_activity(launches), _MAX_METRICS)
 
 
 def _activity(launches: Launches, where: Bools) -> str:
     """Return the metrics that show a tensor pipe's work in some of the launches."""
     names = [name for name, column in tensor_activity(launches).items() if (column[where] > 0).any()]
-    return _named(names)
+    return first_words(names, _MAX_METRICS)
 
 
 # -- kernels -------------------------------------------------------------------------------------------------------

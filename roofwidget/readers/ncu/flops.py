@@ -36,6 +36,7 @@ PATH_METRIC: Final = re.compile(
     r"(?P<base>sm__ops_path_tensor_(?:op_(?P<unit>[a-z0-9]+)_)?src_(?P<src>[a-z0-9_]+?)"
     r"(?:_dst_(?P<dst>[a-z0-9]+))?(?:_sparsity_(?P<sparsity>on|off))?)\.sum(?P<form>\..*)?"
 )
+_SPLITS: Final = ("unit", "dst", "sparsity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,27 +66,20 @@ def flops_by_path(launches: Launches) -> PathFlops:
     is the largest of four numbers: the total, and for each way the sum of its partial counters.
     """
     n = len(launches)
-    kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
+    parts: dict[tuple[str, ...], Sourced] = {}
     sparse = np.zeros(n, dtype=np.bool_)
     # Sorted, because the order of metrics in a file may depend on the order of launches.
     bases = {found["base"]: found for found in map(PATH_METRIC.fullmatch, sorted(launches.metrics)) if found}
     for base, part in bases.items():
         sourced = amount(launches, [base])
-        units = kinds.setdefault(part["src"], {})
-        units.setdefault(part["unit"] or "", {}).setdefault(part["dst"] or "", {})[part["sparsity"] or ""] = sourced
+        parts[tuple(part[word] or "" for word in ("src", *_SPLITS))] = sourced
         sparse |= (part["sparsity"] == "on") & (sourced.values > 0)
-    by_source = {
-        source: _larger_of_whole_and_parts(
-            {
-                unit: _larger_of_whole_and_parts(
-                    {dst: _larger_of_whole_and_parts(on, n) for dst, on in dsts.items()}, n
-                )
-                for unit, dsts in units.items()
-            },
-            n,
-        )
-        for source, units in kinds.items()
-    }
+    for _ in _SPLITS:
+        splits: dict[tuple[str, ...], dict[str, Sourced]] = {}
+        for (*whole, kind), sourced in parts.items():
+            splits.setdefault(tuple(whole), {})[kind] = sourced
+        parts = {whole: _larger_of_whole_and_parts(split, n) for whole, split in splits.items()}
+    by_source = {source: sourced for (source,), sourced in parts.items()}
     flops: dict[str, Sourced] = {}
     # Start with the counters of a single type. A counter that several types share is used only in launches where the
     # counters of the single types are 0.
@@ -335,7 +329,7 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
 
     is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
     # The pipe of GA100 is active for register moves too, so there the name decides.
-    is_seen = (_most_activity(launches) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named))) & ~halves_only
+    is_seen = (_most(launches, _ACTIVITY) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named))) & ~halves_only
     is_active = ~is_told & is_seen
     all_zero = is_new & is_counted & ~is_told & ~is_seen & ~halves_only & ~_is_idle(launches)
     is_unknown = no_shape | is_active | (all_zero & named) | (~is_counted & named)
@@ -353,7 +347,7 @@ def _instructions(launches: Launches) -> Sourced:
         bases = _disjoint_counters(launches, unit)
         summed = sum_of_known([amount(launches, [base]).values for base in bases], n)
         sourced = sourced.or_else(first_known(n, [(summed, Rule(" + ".join(f"{base}.sum" for base in bases)))]))
-    never = np.where(_most_activity(launches) == 0, 0.0, np.nan)
+    never = np.where(_most(launches, _ACTIVITY) == 0, 0.0, np.nan)
     sourced = sourced.or_else(first_known(n, [(never, Rule("pipe never active"))]))
     moves = amount(launches, [f"{unit}__inst_executed_pipe_tensor_op_hmma_type_hfma2" for unit in ("sm", "smsp")])
     return Sourced(np.maximum(sourced.values - np.nan_to_num(moves.values), 0), sourced.rules)
@@ -369,11 +363,6 @@ def _disjoint_counters(launches: Launches, unit: str) -> list[str]:
 def tensor_activity(launches: Launches) -> dict[str, Floats]:
     """Return the metrics that are above 0 where a tensor pipe worked, sorted by name."""
     return {name: launches.metrics[name] for name in sorted(launches.metrics) if _ACTIVITY.fullmatch(name)}
-
-
-def _most_activity(launches: Launches) -> Floats:
-    """Return the largest of the metrics of a pipe's activity, shape (n,): only its sign has a meaning; NaN: unknown."""
-    return _most(launches, _ACTIVITY)
 
 
 def _most(launches: Launches, pattern: re.Pattern[str]) -> Floats:
@@ -394,7 +383,7 @@ def _runs_only_halves(launches: Launches, hfma: Floats, named: Bools) -> Bools:
     no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0)
     paths = np.array([_most(launches, path) for path in _HOPPER_PATHS])
     no_product |= (paths == 0).all(axis=0) & ~(_most(launches, _WARPGROUP) > 0) & ~named
-    is_busy = (_most_activity(launches) > 0) & ~is_other
+    is_busy = (_most(launches, _ACTIVITY) > 0) & ~is_other
     halves: Bools = (launches.capability == _HOPPER) & (hfma > 0) & is_busy & no_product
     return halves
 

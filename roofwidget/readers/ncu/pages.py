@@ -25,6 +25,7 @@ from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import DelimitedTable, NoHeaderError, read_table
 from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import first_in
+from roofwidget.support.text_tables import first_words
 
 # -- labels of the pages for people --------------------------------------------------------------------------------
 
@@ -190,8 +191,7 @@ def _nothing(source: Source) -> ProfileError:
     report = _REPORT.search(text)
     if report is not None:
         path = report[1].rstrip()[:_MAX_MESSAGE_CHARS]
-        reason = f"this is the log of ncu, and the profile is in the report {path!r}: read it"
-        return source.error(reason)
+        return source.error(f"this is the log of ncu, and the profile is in the report {path!r}: read it")
     message = _MESSAGE.search(text)
     words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""
     has_pages = is_printed(text)
@@ -341,9 +341,9 @@ def _wide(rows: DelimitedTable) -> Launches:
 
 
 def _cut_off(name: str, lacking: Sequence[str]) -> str:
-    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+    missing = first_words([f"'{metric}'" for metric in lacking], 1)
     return (
-        f"the last launch, '{name[:_MAX_NAME_CHARS]}', has no '{lacking[0]}'{more}, "
+        f"the last launch, '{name[:_MAX_NAME_CHARS]}', has no {missing}, "
         "which all launches before it have: if the file is cut off, export it again"
     )
 

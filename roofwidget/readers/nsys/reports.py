@@ -360,12 +360,12 @@ def _used(sections: Sequence[_Section]) -> list[_Section]:
 def _sizes(source: Source) -> dict[str, float]:
     """Return the bytes of each kind of copy."""
     table = next(report.table for report in REPORTS if "sizes" in report.has)
-    found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
+    found = tool_table.read_columns(source, table).arguments()
     return dict(zip(found["names"], found["bytes"][MAIN_LEVEL].tolist(), strict=True))
 
 
 def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) -> Kernels:
-    found = tool_table.arguments(tool_table.read_columns(source, report.table), report.table, source.name)
+    found = tool_table.read_columns(source, report.table).arguments()
     names = found["names"]
     is_copy = copies.are_copies(names)
     if sizes is not None and "copies" in report.has and is_copy.any():

@@ -70,17 +70,14 @@ def files(source: Source) -> Files:
         return Files([source], _beside(source, "sysinfo"), _beside(source, "roofline"))
     members = {PurePosixPath(name): member for name, member in source.members().items()}
     merged = [path for path in members if _MERGED.fullmatch(path.name)]
-    if len(merged) > 1:
-        raise source.error(f"the folder has several profiles: {listed(map(str, merged[:5]))}; give the path of one")
     tables = [path for path in members if _PASS.fullmatch(path.name)]
     passes = merged or tables or [path for path in members if DATABASE.fullmatch(path.name)]
     times = [[path for path in members if pattern.fullmatch(path.name)] for pattern in _TIMES] if not passes else []
     passes = passes or next((found for found in times if found), [])
     if not passes:
         raise source.error("the folder has neither pmc_perf.csv nor a database (.db)")
-    if times and len(passes) > 1:
-        shown = listed(map(str, passes[:5]))
-        raise source.error(f"the folder has several profiles: {shown}; give the path of one")
+    if (merged or times) and len(passes) > 1:
+        raise source.error(f"the folder has several profiles: {listed(map(str, passes[:5]))}; give the path of one")
 
     def one(name: str) -> Source | None:
         found = [path for path in members if path.name.casefold() == name]

@@ -90,7 +90,7 @@ def read(source: Source) -> Kernels:
     if _OF_KERNELS.fullmatch(name):
         table = ToolTable(table.tool, table.told_by, table.columns, notes=table.notes)
     try:
-        found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
+        found = tool_table.read_columns(source, table).arguments()
     except ProfileError as error:
         if error.row is None and "no row is a kernel" in error.reason:
             raise source.error(f"{error.reason}; read *_kernel_stats.csv") from None

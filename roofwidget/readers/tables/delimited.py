@@ -32,6 +32,7 @@ from roofwidget.readers.tables.cells import (
 )
 from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.support.text_tables import first_words
 
 # -- blocks of lines -----------------------------------------------------------------------------------------------
 
@@ -601,9 +602,8 @@ class DelimitedTable:
         """Return a warning for each column that was read and has cells such as ``< 0.001``: these are unknown."""
         found = []
         for name, rows in self._bounds.items():
-            shown = [f"{self.columns[name][row].strip()!a:.40} (row {self.lines[row]})" for row in rows.tolist()]
-            more = f" and {len(shown) - _MAX_NAMED_BOUNDS} more" if len(shown) > _MAX_NAMED_BOUNDS else ""
-            found.append(f"'{name}' is unknown where a bound is written: {', '.join(shown[:_MAX_NAMED_BOUNDS])}{more}")
+            cells = (f"{self.columns[name][row].strip()!a:.40} (row {self.lines[row]})" for row in rows.tolist())
+            found.append(f"'{name}' is unknown where a bound is written: {first_words(cells, _MAX_NAMED_BOUNDS)}")
         return found
 
     def open_end(self) -> list[str]:

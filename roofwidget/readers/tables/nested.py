@@ -100,16 +100,16 @@ def _by_columns(value: object, is_header: IsHeader) -> dict[str, Sequence[Any]] 
     if not isinstance(value, Mapping) or not value:
         return None
     found: dict[str, Sequence[Any]] | None = None
-    labels: Sequence[Any] = ()
+    names: Any = None
+    rows: Any = ()
+    labels: Any = []
     if {"columns", "data"} <= value.keys():
         names, rows, labels = value["columns"], value["data"], value.get("index") or []
-        if not (_are_texts(names) and _are_lists(rows, len(names)) and isinstance(labels, list)):
-            return None
-        found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     elif are_records(value.get("cols")) and are_records(value.get("rows")):
         names = [str(column.get("label") or column.get("id")) for column in value["cols"]]
         rows = [[(cell or {}).get("v") for cell in row.get("c", ())] for row in value["rows"]]
-        if not (_are_texts(names) and _are_lists(rows, len(names))):
+    if names is not None:
+        if not (_are_texts(names) and _are_lists(rows, len(names)) and isinstance(labels, list)):
             return None
         found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     elif all(isinstance(part, list) for part in value.values()):

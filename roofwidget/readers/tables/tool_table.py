@@ -267,7 +267,7 @@ class TextColumns:
     how = "pass columns="
 
     def __init__(self, read: DelimitedTable, table: ToolTable) -> None:
-        self._read = read
+        self._read, self._table = read, table
         self.names: Sequence[str] = list(read.columns)
         self.skipped = read.skipped
         self.units: Mapping[str, str] = read.units or {}
@@ -302,6 +302,10 @@ class TextColumns:
     def bounds(self) -> list[str]:
         """Return the warnings of `DelimitedTable.bounds`."""
         return self._read.bounds()
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what `arguments` returns for this table."""
+        return arguments(self, self._table, self._read.source.name)
 
     def _cells(self, column: str) -> list[str]:
         return self._read.texts(column)[self._first :]

@@ -204,15 +204,12 @@ def _cells(line: str, headers: Sequence[str], source: str, number: int) -> dict[
         rest.append(_LOCATION)
         cells = [*cells[: len(rest) - 1], "  ".join(cells[len(rest) - 1 :])]
         cells += [""] * (len(rest) - len(cells))
-        if len(rest) > 1 and _FLOPS.fullmatch(rest[-2]) and _is_place(cells[-2]):
+        is_flops = len(rest) > 1 and _FLOPS.fullmatch(rest[-2])
+        if is_flops and cells[-2] not in _NOTHING and not _NUMBER.fullmatch(cells[-2]):
             cells[-2:] = cells[-1], cells[-2]
     if len(cells) != len(rest):
         raise ProfileError(source, f"expected {len(rest)} cells, got {len(cells)}", row=number)
     return dict(zip(rest, cells, strict=True))
-
-
-def _is_place(cell: str) -> bool:
-    return cell not in _NOTHING and not _NUMBER.fullmatch(cell)
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,12 @@ from roofwidget.readers.xprof.operations import (
     Options,
     check_switches,
     checked_executions,
-    draft_by_rules,
+    draft_of_table,
     finish_operations,
     is_infeed,
     with_unknowns,
 )
-from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, has_columns
+from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, has_columns
 
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
@@ -174,16 +174,14 @@ def draft_of(table: XProfTable) -> Draft:
     flops, moved = with_unknowns(flops, moved)
     rules = {"flops": "normalized_flop_rate x total_time", "time": "total_time", "self_time": "total_self_time"}
     rules |= {f"bytes:{level}": f"{_LEVELS[level]} x total_time" for level in moved}
-    return draft_by_rules(
+    return draft_of_table(
+        table,
         rules,
         names=table.texts("hlo_op_name"),
         flops=flops,
         bytes=moved,
         time=time,
         self_time=table.numbers("total_self_time") * MICRO,
-        category=table.optional_texts("category"),
-        count=table.numbers("occurrences", at_least=1),
-        extra=extras(table),
     )
 
 

@@ -21,6 +21,7 @@ from roofwidget.readers.xprof.hlo import Instruction, call_work, instruction
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
 from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.support.text_tables import first_words
 
 # -- columns of operations -----------------------------------------------------------------------------------------
 
@@ -106,6 +107,17 @@ def draft_by_rules(rules: Mapping[str, str], *, names: Texts, **columns: Any) ->
     unknown = np.full(len(names), None)
     origin = {key: np.full(len(names), rule, dtype=object) for key, rule in rules.items()}
     return Draft(names=names, precision=unknown, origin={**origin, "precision": unknown.copy()}, **columns)
+
+
+def draft_of_table(table: XProfTable, rules: Mapping[str, str], **columns: Any) -> Draft:
+    """Return `draft_by_rules` with the columns that two of XProf's tables have."""
+    return draft_by_rules(
+        rules,
+        category=table.optional_texts("category"),
+        count=table.numbers("occurrences", at_least=1),
+        extra=extras(table),
+        **columns,
+    )
 
 
 # -- executions of library calls -----------------------------------------------------------------------------------
@@ -250,23 +262,20 @@ def _lost(events: float, runs: float) -> float:
 
 def _undecided_warning(draft: Draft, rows: Places) -> str:
     counts = dict.fromkeys(f"'{draft.names[row]:.40}' {draft.count[row]:g} times" for row in rows)
-    named = list(counts)[:_MAX_NAMED_CALLS]
-    more = f" and {len(counts) - len(named)} more" if len(counts) > len(named) else ""
     return (
         "how often library calls ran is not certain: XProf counts every kernel of a call, and nothing else in the "
-        f"program shows its runs. Taken as counted: {', '.join(named)}{more}; "
+        f"program shows its runs. Taken as counted: {first_words(counts, _MAX_NAMED_CALLS)}; "
         f"executions={{{draft.names[rows[0]]!r:.60}: n}} sets other counts"
     )
 
 
 def _executions_warning(draft: Draft, rows: Places) -> str:
     kernels = draft.extra["XProf occurrences"]
-    named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:_MAX_NAMED_CALLS]]
-    more = f" and {len(rows) - _MAX_NAMED_CALLS} more" if len(rows) > _MAX_NAMED_CALLS else ""
+    named = (f"'{draft.names[row]:.40}' {draft.count[row]:g} times, not {kernels[row]:g}" for row in rows)
     return (
         "XProf counts every kernel of a library call as an execution of the whole call; judging by other operations of "
-        f"the program these ran: {', '.join(named)}{more}. FLOPs and bytes are scaled; executions={{name: n}} sets "
-        "other counts"
+        f"the program these ran: {first_words(named, _MAX_NAMED_CALLS)}. FLOPs and bytes are scaled; "
+        "executions={name: n} sets other counts"
     )
 
 

@@ -43,7 +43,7 @@ from roofwidget.readers.xprof.operations import (
     above_roof,
     check_switches,
     checked_executions,
-    draft_by_rules,
+    draft_of_table,
     finish_operations,
     with_unknowns,
 )
@@ -53,7 +53,6 @@ from roofwidget.readers.xprof.table import (
     MICRO,
     XProfTable,
     column_ids,
-    extras,
     has_columns,
     shown,
     text_column,
@@ -214,16 +213,14 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
     rule = "measured_flop_rate x total_time" + ("" if properties.is_gpu else ", normalised by XProf to the bf16 peak")
     rules = {"flops": rule, "time": "total_time", "self_time": "total_self_time"}
     rules |= {f"bytes:{level}": text for level, text in why.items()}
-    return draft_by_rules(
+    return draft_of_table(
+        table,
         rules,
         names=text_column(names),
         flops=flops,
         bytes=moved,
         time=time,
         self_time=np.where(ranks > 0, self_time, time),
-        category=table.optional_texts("category"),
-        count=table.numbers("occurrences", at_least=1),
-        extra=extras(table),
     )
 
 
