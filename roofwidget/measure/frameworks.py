@@ -27,26 +27,12 @@ from roofwidget.measure.watch import Watch
 from roofwidget.support.did_you_mean import choose_from
 from roofwidget.support.extras import install_command
 
-COUNTERS: Final = {
-    "jax": "roofwidget.measure.jax.counter",
-    "numpy": "roofwidget.measure.numpy.counter",
-    "torch": "roofwidget.measure.torch.counter",
-}
-WATCHERS: Final = {
-    "jax": "roofwidget.measure.jax.watch",
-    "numpy": "roofwidget.measure.numpy.watch",
-    "torch": "roofwidget.measure.torch.watch",
-}
-
 TITLES: Final = {"jax": "JAX", "numpy": "numpy", "torch": "PyTorch"}
 """The names of the frameworks for a reader."""
 
-PROBES: Final = {
-    "jax": "roofwidget.measure.jax.probes",
-    "numpy": "roofwidget.measure.numpy.probes",
-    "torch": "roofwidget.measure.torch.probes",
-}
-
+COUNTERS: Final = {framework: f"roofwidget.measure.{framework}.counter" for framework in TITLES}
+WATCHERS: Final = {framework: f"roofwidget.measure.{framework}.watch" for framework in TITLES}
+PROBES: Final = {framework: f"roofwidget.measure.{framework}.probes" for framework in TITLES}
 GRAPHS: Final = {"jax": "roofwidget.measure.jax.graph", "torch": "roofwidget.measure.torch.graph"}
 """The modules that make a `Graph` of a model of a framework, each with a function ``graph_of``."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import takewhile
@@ -130,16 +131,13 @@ def _group(node: Any, calls: set[Any], counted: set[Any]) -> OpCount | None:
     known = [found for found, _ in parts if found]
     if not read and not written and not known:
         return None
-    total: dict[str, int] | None = None
-    if all(found is not None for found, _ in parts):
-        total = {}
-        for found in known:
-            for name, count in found.items():
-                total[name] = total.get(name, 0) + count
+    total = Counter[str]()
+    for found in known:
+        total.update(found)
     most = max(parts, key=lambda part: sum((part[0] or {}).values()), default=(None, None))
     return OpCount(
         " + ".join(dict.fromkeys(map(_name_of, origins or everything))) or str(node.get_name()),
-        total,
+        None if any(found is None for found, _ in parts) else dict(total),
         read,
         written,
         most[1],
