@@ -1,15 +1,28 @@
-"""Products and quotients of numbers of a file, which may be too large for a double."""
+"""Products and quotients of numbers of a file, which may be too large for a double, and what is said of integers."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
+from roofwidget.support.precisions import is_integer
+
+
+def integers_counted(keys: Iterable[str]) -> list[str]:
+    """Return a warning if some of the FLOPs, which have these keys, are operations of integers.
+
+    Examples
+    --------
+    >>> integers_counted(["fp32", "int8", "int8"])
+    ['operations of integers are counted too, under int8: their unit is OP, not FLOP']
+    """
+    named = " and ".join(dict.fromkeys(filter(is_integer, keys)))
+    return [f"operations of integers are counted too, under {named}: their unit is OP, not FLOP"] if named else []
 
 
 def number_or_nan(value: object) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from roofwidget.chips import FLOP_CLASSES, Chip
 from roofwidget.kernels.columns import Bools, Floats, sum_of_known
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.amounts import integers_counted
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu.flops import (
@@ -38,7 +39,6 @@ from roofwidget.readers.ncu.metrics import (
 from roofwidget.readers.ncu.ncu_rep import MAGIC, read_report
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.roofs import advised_chip, chip_with_roofs, sm_clock
-from roofwidget.support.precisions import is_integer
 from roofwidget.support.text_tables import first_words
 
 # -- warnings ------------------------------------------------------------------------------------------------------
@@ -120,9 +120,7 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
         )
     if any(rule.is_estimate for sourced in counts.flops.values() for rule in sourced.different_rules()):
         remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")
-    if of_integers := [key for key in counts.flops if is_integer(key)]:
-        named = " and ".join(of_integers)
-        remarks.append(f"operations of integers are counted too, under {named}: their unit is OP, not FLOP")
+    remarks += integers_counted(counts.flops)
     if tensor.sparse.any():
         remarks.append(
             f"structured sparsity was on in {_how_many(launches, tensor.sparse)}: dense roofs do not bound them"

@@ -61,6 +61,7 @@ import numpy as np
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.amounts import integers_counted
 from roofwidget.readers.ceilings.measured import MATRIX, base_key
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
@@ -76,7 +77,6 @@ from roofwidget.readers.rocprof.counters import (
     vector_counter,
 )
 from roofwidget.support.did_you_mean import first_in, listed
-from roofwidget.support.precisions import is_integer
 
 FORMAT: Final = "rocprof"
 EXPECTED: Final = (
@@ -268,7 +268,7 @@ def _analysed(source: Source, *, integers: bool) -> Kernels:
         warnings=[
             *found.warnings,
             *chip_warnings,
-            *_integer_warnings(used),
+            *integers_counted(part.precision for part in used),
             *([] if integers else _left_out(found.flops, found.integers)),
         ],
         source=source.name,
@@ -303,7 +303,7 @@ def _flops(
         return {"": np.where(is_unknown, np.nan, 0.0)}, {"flops": f"all zero: {rule}"}, [*warnings, *left_out]
     flops, rules = _by_peak(used, chip)
     flops = {key: np.where(is_unknown, np.nan, values) for key, values in flops.items()}
-    return flops, rules, [*warnings, *_integer_warnings(used), *left_out]
+    return flops, rules, [*warnings, *integers_counted(part.precision for part in used), *left_out]
 
 
 _KINDS: Final = {
@@ -344,13 +344,6 @@ def _by_peak(parts: Sequence[Part], chip: Chip | None) -> tuple[dict[str, Floats
         rules[f"flops:{key}"] = f"{rules[f'flops:{key}']} + {part.origin}" if f"flops:{key}" in rules else part.origin
     rules["flops"] = "; ".join(f"{key.removeprefix('flops:')}: {rule}" for key, rule in rules.items())
     return flops, rules
-
-
-def _integer_warnings(parts: Sequence[Part]) -> list[str]:
-    keys = dict.fromkeys(part.precision for part in parts if is_integer(part.precision))
-    if not keys:
-        return []
-    return [f"operations of integers are counted too, under {' and '.join(keys)}: their unit is OP, not FLOP"]
 
 
 def _left_out(parts: Sequence[Part], of_integers: Sequence[Part]) -> list[str]:
