@@ -514,8 +514,7 @@ class RunSeries:
         steps = np.concatenate(found)
         kernels, before, after = steps.T
         sizes = np.abs(self.time[kernels, after] - self.time[kernels, before])
-        ordered: Rows = steps[np.argsort(-sizes, kind="stable")]
-        return ordered
+        return steps[np.argsort(-sizes, kind="stable")]
 
     def _step(self, at: int) -> RunStep:
         kernel, before, after = self._changes[at].tolist()

@@ -241,8 +241,7 @@ def _among(column: DictColumn, wanted: tuple[str, ...]) -> Bools:
 
 
 def _by_word(column: DictColumn, answers: list[bool]) -> Bools:
-    found: npt.NDArray[np.bool_] = np.array(answers, dtype=np.bool_)[column.codes]
-    return found
+    return np.array(answers, dtype=np.bool_)[column.codes]
 
 
 def _longest(seconds: Floats, share: float) -> Bools:

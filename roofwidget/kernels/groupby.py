@@ -111,8 +111,7 @@ class _Groups:
 
     def has(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Return a mask of the groups that contain one of these rows."""
-        found: npt.NDArray[np.bool_] = self.sum(rows) > 0
-        return found
+        return self.sum(rows) > 0
 
     def _reduced(self, function: np.ufunc, column: npt.NDArray[Any]) -> Floats:
         if not len(self):
@@ -254,8 +253,7 @@ def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]
 
     def at(place: Floats) -> Floats:
         rows = np.searchsorted(weights, before + place, side="right")
-        found: Floats = each[order[np.minimum(rows, len(order) - 1)]] if len(order) else np.zeros(0)
-        return found
+        return each[order[np.minimum(rows, len(order) - 1)]] if len(order) else np.zeros(0)
 
     middle = (at((total - 1) // 2) + at(total // 2)) / 2
     least, most = at(np.zeros(count)), at(total - 1)

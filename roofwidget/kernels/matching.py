@@ -205,8 +205,7 @@ def splits_its_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
 
 
 def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
-    return found
+    return np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
 
 
 def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
@@ -254,8 +253,7 @@ def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
     keys = _dense(keys)
     most = int(keys.max(initial=0)) + 1
     several = (np.bincount(keys[:n], minlength=most) > 1) | (np.bincount(keys[n:], minlength=most) > 1)
-    found: npt.NDArray[np.bool_] = several[keys]
-    return found
+    return several[keys]
 
 
 def _occurrence(ordered: Keys) -> Keys:

@@ -46,8 +46,7 @@ def _typed(name: str, check: Callable[[Any], G]) -> Callable[[Any], G]:
 
 def page_type(check: Callable[[Any], Any]) -> str:
     """Return the TypeScript type of what a check returns, as pages get it; "unknown" if the check does not tell."""
-    found: str = getattr(check, "page_type", "unknown")
-    return found
+    return getattr(check, "page_type", "unknown")
 
 
 def distinct_chips(value: Any) -> tuple[Chip, ...]:
