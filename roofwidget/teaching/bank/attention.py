@@ -70,7 +70,7 @@ _FLASH: Final = (
 
 
 @exercise("attention-macs")
-def _macs(draw: Draw, key: str) -> Question:
+def _macs(draw: Draw) -> Question:
     heads, queries, keys, d = draw.pick(
         (4, 173, 256, 128), [(8, 512, 512, 64), (16, 100, 2048, 128), (12, 77, 300, 64)]
     )
@@ -80,7 +80,7 @@ def _macs(draw: Draw, key: str) -> Question:
     graph.output(graph.attention(q, k, v))
     answer = graph.count("flops")
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"Attention has {heads} heads, {queries} queries, {keys} keys and a head size of {d}. The batch is 1. "
         "How many multiply-adds (MACs) do its two matrix products take, without the softmax?",
         answer=answer,
@@ -91,11 +91,11 @@ def _macs(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-unfused-bytes")
-def _unfused_bytes(draw: Draw, key: str) -> Question:
+def _unfused_bytes(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     graph = _attention(tokens, d, "unfused")
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{_head(tokens, d)}{_KERNELS}How many bytes move?",
         answer=graph.count("bytes"),
         unit="B",
@@ -107,10 +107,10 @@ def _unfused_bytes(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-unfused-intensity")
-def _unfused_intensity(draw: Draw, key: str) -> Question:
+def _unfused_intensity(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{_head(tokens, d)}{_KERNELS}What is the arithmetic intensity of the three kernels together?",
         answer=intensity(_attention(tokens, d, "unfused")),
         unit="FLOP/B",
@@ -122,11 +122,11 @@ def _unfused_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-fused-intensity")
-def _fused_intensity(draw: Draw, key: str) -> Question:
+def _fused_intensity(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     graph = _attention(tokens, d, "fused")
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{_head(tokens, d)}{_FUSED}What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
@@ -138,11 +138,11 @@ def _fused_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-traffic-saved")
-def _saved(draw: Draw, key: str) -> Question:
+def _saved(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     moved = [_attention(tokens, d, how).count("bytes") for how in ("unfused", "fused")]
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{_head(tokens, d)}{_KERNELS}A fused kernel moves queries, keys, values and output once, and no "
         "scores. How many times fewer bytes does the fused kernel move?",
         answer=moved[0] / moved[1],
@@ -153,11 +153,11 @@ def _saved(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-fused-place")
-def _fused_place(draw: Draw, key: str) -> Question:
+def _fused_place(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "fused")
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{_head(tokens, d)}{_FUSED}Drag the marker to the arithmetic intensity of the fused kernel.",
         answer=intensity(graph),
         on="intensity",
@@ -174,10 +174,10 @@ def _fused_place(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-unfused-time")
-def _unfused_time(draw: Draw, key: str) -> Question:
+def _unfused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_KERNELS}What is the least time of the three kernels one after "
         "another?",
         answer=seconds(_attention(tokens, d, "unfused"), H100),
@@ -190,10 +190,10 @@ def _unfused_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-softmax-fused-time")
-def _scores_fused_time(draw: Draw, key: str) -> Question:
+def _scores_fused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{H100_TEXT} {_head(tokens, d)}One kernel computes scores and softmax and writes the weights. "
         "A second kernel reads the weights and computes the values. What is the least time of both, one after another?",
         answer=bound(list(_scores_fused(tokens, d)), H100).total_time,
@@ -206,10 +206,10 @@ def _scores_fused_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-fused-time")
-def _fused_time(draw: Draw, key: str) -> Question:
+def _fused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FUSED}Take the peak for all FLOPs. What is the least time?",
         answer=seconds(_attention(tokens, d, "fused"), H100),
         unit="s",
@@ -220,11 +220,11 @@ def _fused_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-no-reuse-intensity")
-def _flash_intensity(draw: Draw, key: str) -> Question:
+def _flash_intensity(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "flash")
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{_head(tokens, d)}{_FLASH}What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
@@ -237,11 +237,11 @@ def _flash_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-no-reuse-time")
-def _flash_time(draw: Draw, key: str) -> Question:
+def _flash_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "flash")
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH}What is the least time?",
         answer=seconds(graph, H100),
         unit="s",
@@ -253,7 +253,7 @@ def _flash_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-what-binds")
-def _flash_binds(draw: Draw, key: str) -> Question:
+def _flash_binds(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     how: _How = draw.pick("flash", ["fused"])
     graph = _attention(tokens, d, how)
@@ -268,7 +268,7 @@ def _flash_binds(draw: Draw, key: str) -> Question:
         "neither of the two": f"{at} Fusion does not decide what binds. The bytes that are left do.",
     }
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH if how == 'flash' else _FUSED}What bounds the time?",
         answer=answer,
         options={**options, answer: at},
@@ -279,12 +279,12 @@ def _flash_binds(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-bandwidth-needed")
-def _flash_bandwidth(draw: Draw, key: str) -> Question:
+def _flash_bandwidth(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "flash")
     chip: Chip = H100
     return Question(
-        key=key,
+        key=draw.key,
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH}"
         "Drag the memory roof to the bandwidth from which the kernel is compute-bound.",
         answer=chip.peak() / intensity(graph),
