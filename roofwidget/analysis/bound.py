@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.analysis.result import Bound
@@ -235,9 +234,7 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
     return sum_of_known(parts, len(table)), remarks
 
 
-def _own_peaks(
-    key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
-) -> tuple[Floats | float, str]:
+def _own_peaks(key: str, counted: Bools, table: Kernels, chip: Chip, asked: str) -> tuple[Floats | float, str]:
     """Return the peak of the class of FLOPs `key` for each kernel, and a text that names the general peaks in use.
 
     Each kernel gets the peak at its precision. Kernels without a precision get the precision `asked`. An empty `key`

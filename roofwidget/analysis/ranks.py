@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.collectives import collectives
 from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen
@@ -364,7 +363,7 @@ class Ranks:
             found[has, at] = np.bincount(rows[known], column[known], len(self._names))[has]
         return frozen(found)
 
-    def _named(self, ranks: npt.NDArray[np.intp]) -> Texts:
+    def _named(self, ranks: Rows) -> Texts:
         found = np.array(self.ranks, dtype=object)[ranks]
         found[np.isnan(self.time).all(axis=1)] = None
         return frozen(found)

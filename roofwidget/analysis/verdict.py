@@ -20,7 +20,7 @@ from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip
 from roofwidget.kernels.collectives import is_collective_category
 from roofwidget.kernels.columns import Bools, Floats
-from roofwidget.kernels.non_kernels import IDLE
+from roofwidget.kernels.non_kernels import is_idle
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
@@ -247,18 +247,15 @@ def facts_of(
         Whether the roof has what-if rates.
     """
     own = np.nan_to_num(kernels.self_time)
-    is_idle = _is_idle(kernels)
+    idle = _is_idle(kernels)
     ran = chip or kernels.chip or (None if bound is None else bound.chip)
-    families = [] if kernels.series else [family_of(category) for category in kernels.codes("category").values]
-    family = np.array([*families, None], dtype=object)
-    codes = kernels.codes("category").codes if families else np.full(len(kernels), -1)
-    of_row = family[np.where(codes < 0, len(families), codes)]
-    rows = np.flatnonzero(~is_idle)
+    of_row = np.full(len(kernels), None) if kernels.series else kernels.codes("category").map(family_of).texts()
+    rows = np.flatnonzero(~idle)
     facts = Facts(
         kernels=len(rows),
         launches=float(kernels.count[rows][own[rows] > 0].sum()),
         time=math.fsum(own),
-        idle=math.fsum(own[is_idle]),
+        idle=math.fsum(own[idle]),
         families=_summed(of_row[rows].tolist(), own[rows].tolist()),
         device=_device(ran),
         name=_name(kernels, int(rows[0])) if len(rows) == 1 else "",
@@ -318,9 +315,7 @@ def _badged(kernels: Kernels, bound: Bound, row: int, family: str | None, saved:
 
 
 def _is_idle(kernels: Kernels) -> Bools:
-    category = kernels.codes("category")
-    idle = np.array([*((word or "").casefold() == IDLE for word in category.values), False], dtype=np.bool_)
-    return np.asarray(idle[np.where(category.codes < 0, len(category.values), category.codes)])
+    return kernels.codes("category").where(is_idle)
 
 
 def _summed(names: Sequence[str | None], amounts: Sequence[float]) -> tuple[tuple[str | None, float], ...]:

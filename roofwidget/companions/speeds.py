@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
@@ -28,6 +27,7 @@ from roofwidget.companions.parts import (
     sendable_name,
 )
 from roofwidget.kernels.columns import DictColumn
+from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords, listed
 from roofwidget.units import format_factor
@@ -184,7 +184,7 @@ class _Map:
     y_sizes: Floats
     names: tuple[str, ...]
     hues: tuple[str, ...]
-    winner: npt.NDArray[np.intp]
+    winner: Rows
     speedup: Floats
 
 
@@ -318,7 +318,7 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
     return _Map(x_sizes, y_sizes, tuple(sendable_name(chip) for chip in chips), picked, winner, speedup)
 
 
-def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+def _winner_and_speedup(times: Floats) -> tuple[Rows, Floats]:
     """Return `winner` and `speedup` of `_Map`. `times` has the shape (chips, y sizes, x sizes)."""
     m = len(times)
     if not m:

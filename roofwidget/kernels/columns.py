@@ -120,10 +120,13 @@ class DictColumn:
         place[order] = np.arange(len(order))
         return DictColumn(tuple(self.values[at] for at in order), frozen(place[self.codes]))
 
+    def where(self, holds: Callable[[str | None], bool]) -> Bools:
+        """Return a mask of the rows whose value passes `holds`, which is called once for each unique value."""
+        return np.array([holds(value) for value in self.values], dtype=np.bool_)[self.codes]
+
     def first_row(self, is_bad: Callable[[str | None], bool]) -> int | None:
         """Return the first row whose value is bad, or None."""
-        bad = [code for code, value in enumerate(self.values) if is_bad(value)]
-        rows = np.isin(self.codes, bad) if bad else np.zeros(0, dtype=np.bool_)
+        rows = self.where(is_bad)
         return int(np.argmax(rows)) if rows.any() else None
 
     def at_rows(self, rows: npt.NDArray[np.intp]) -> DictColumn:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
 from roofwidget.kernels.concat import joined
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
@@ -171,7 +171,7 @@ class _Keys:
         return _combine(keys, np.where(_is_repeated(keys, len(self._runs[0])), self._shapes + 1, 0))
 
 
-def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+def does_other_work(before: Kernels, after: Kernels) -> Bools:
     """Return a mask of rows that do different work in the two runs, so that their times cannot be compared.
 
     The work differs if the total FLOPs differ and the FLOPs per launch differ too. Different bytes are not different
@@ -188,7 +188,7 @@ def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
     return _differ(first, second) & _differ(first / before.count, second / after.count)
 
 
-def splits_its_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+def splits_its_work(before: Kernels, after: Kernels) -> Bools:
     """Return a mask of rows that do the same work in another number of launches, so that only totals can be compared.
 
     The work is the FLOPs. Without FLOPs it is the bytes.
@@ -204,7 +204,7 @@ def splits_its_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
     return _differ(first / before.count, second / after.count) & ~_differ(first, second)
 
 
-def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
+def _differ(first: Floats, second: Floats) -> Bools:
     return np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
 
 
@@ -248,7 +248,7 @@ def _dense(keys: Keys) -> Keys:
     return codes.astype(np.int64)
 
 
-def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
+def _is_repeated(keys: Keys, n: int) -> Bools:
     """Return a mask of the rows whose key occurs several times in at least one of the runs."""
     keys = _dense(keys)
     most = int(keys.max(initial=0)) + 1

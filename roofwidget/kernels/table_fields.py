@@ -14,7 +14,6 @@ from dataclasses import field as attribute
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, is_off_chip
@@ -36,6 +35,7 @@ from roofwidget.kernels.column_meanings import (
 from roofwidget.kernels.columns import (
     ASKED_PRECISION,
     MAIN_LEVEL,
+    Bools,
     DictColumn,
     Floats,
     dict_encoded,
@@ -43,6 +43,7 @@ from roofwidget.kernels.columns import (
     sum_of_known,
     unwarned,
 )
+from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import unknown_keyword
 
 # -- which column has which field ----------------------------------------------------------------------------------
@@ -355,7 +356,7 @@ class _Amounts:
     an amount comes from.
     """
 
-    def __init__(self, given: TableColumns, fields: Mapping[str, Field], rows: npt.NDArray[np.intp]) -> None:
+    def __init__(self, given: TableColumns, fields: Mapping[str, Field], rows: Rows) -> None:
         self._given = given
         self._fields = fields
         self._rows = rows
@@ -520,7 +521,7 @@ class _Amounts:
         return self._given.words(self._fields[key].column).at_rows(self._rows)
 
 
-def _at_rows(numbers: Floats, rows: npt.NDArray[np.intp]) -> Floats:
+def _at_rows(numbers: Floats, rows: Rows) -> Floats:
     return numbers if len(rows) == len(numbers) else numbers[rows]
 
 
@@ -577,7 +578,7 @@ def _rounding(numbers: Floats) -> Floats:
     return relative
 
 
-def _disagree(amounts: _Amounts, left: Floats, right: Floats, fields: Iterable[Field]) -> npt.NDArray[np.bool_]:
+def _disagree(amounts: _Amounts, left: Floats, right: Floats, fields: Iterable[Field]) -> Bools:
     """Return in which rows two numbers differ by more than the digits of the columns allow."""
     with np.errstate(all="ignore"):
         distance = np.abs(np.log(left / right))
@@ -592,7 +593,7 @@ def _quantities(fields: Mapping[str, Field]) -> list[Field]:
     return [field for key, field in fields.items() if key.partition(":")[0] in BASE_UNITS]
 
 
-def _resolved(given: TableColumns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> tuple[_Amounts, Dialect, list[str]]:
+def _resolved(given: TableColumns, dialect: Dialect, rows: Rows) -> tuple[_Amounts, Dialect, list[str]]:
     """Return the amounts of a table, its dialect, and warnings of columns that disagree with others.
 
     A column that may be a count or a rate is used if the other columns contradict one of the two readings.
@@ -661,9 +662,7 @@ def _ratios_given(dialect: Dialect) -> list[Meaning]:
     return found
 
 
-def _disagreement(
-    given: TableColumns, amounts: _Amounts, dialect: Dialect, one: Meaning, rows: npt.NDArray[np.intp]
-) -> str:
+def _disagreement(given: TableColumns, amounts: _Amounts, dialect: Dialect, one: Meaning, rows: Rows) -> str:
     """Return the warning that a column disagrees with what is used; an empty text if it agrees.
 
     Amounts win over ratios, our own words over others, and totals over averages.
@@ -774,7 +773,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     }
 
 
-def _lone_parts(given: TableColumns, amounts: _Amounts, one: Field, rows: npt.NDArray[np.intp]) -> str:
+def _lone_parts(given: TableColumns, amounts: _Amounts, one: Field, rows: Rows) -> str:
     """Return the warning for rows that have only one of two columns whose sum is an amount; empty without such rows."""
     if one.also is None:
         return ""
@@ -822,7 +821,7 @@ def _unused_rates(dialect: Dialect, amounts: _Amounts, how: str) -> list[str]:
     return [question(Meaning(dialect.fields[key].column, key), how) for key in rates]
 
 
-def _rows(given: TableColumns, dialect: Dialect) -> tuple[npt.NDArray[np.intp], list[str]]:
+def _rows(given: TableColumns, dialect: Dialect) -> tuple[Rows, list[str]]:
     """Return the numbers of the rows that are kernels. The last row of a hand-made table may be a total."""
     first = dialect.fields.get("name", next(iter(dialect.fields.values()), Field(given.names[0])))
     count = len(given.words(first.column)) if "name" in dialect.fields else len(given.numbers(first.column))
@@ -883,7 +882,7 @@ def _forget_uncounted(amounts: _Amounts, dialect: Dialect) -> list[str]:
 
 
 def _origins(
-    given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: npt.NDArray[np.intp], ratios: Collection[str]
+    given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: Rows, ratios: Collection[str]
 ) -> dict[str, Any]:
     """Return where each number comes from: its column, or the text in an ``origin:`` column."""
     found: dict[str, Any] = {}
@@ -908,7 +907,7 @@ def _origins(
     return found
 
 
-def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], list[str]]:
+def _extra(given: TableColumns, names: Sequence[str], rows: Rows) -> tuple[dict[str, Any], list[str]]:
     """Return the columns that are not fields, and the names of those that are neither numbers nor texts."""
     kept: dict[str, Any] = {}
     unread: list[str] = []
@@ -932,7 +931,7 @@ def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]
 
 
 def _chip_of_column(
-    given: TableColumns, field: Field | None, rows: npt.NDArray[np.intp], *, is_asked: bool
+    given: TableColumns, field: Field | None, rows: Rows, *, is_asked: bool
 ) -> tuple[Chip | None, list[str]]:
     """Return the chip that a column names (None if no column names a chip), and warnings.
 

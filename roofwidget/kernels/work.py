@@ -82,9 +82,7 @@ def _fill(filled: _Filled, pattern: Any, value: Any, as_kernel: Callable[[Any], 
     if not isinstance(pattern, str):
         raise TypeError(f"work {_FORM}; {shown_value(pattern)} is no pattern")
     names = filled.kernels.codes("name")
-    found = name_search(pattern)
-    matches = np.array([found(name or "") for name in names.values], dtype=np.bool_)[names.codes]
-    rows = np.flatnonzero(matches)
+    rows = np.flatnonzero(names.where(name_search(pattern)))
     is_function = callable(value) and as_kernel(value) is None
     given = None if is_function else _work_of(value, pattern, as_kernel)
     if not len(rows):
