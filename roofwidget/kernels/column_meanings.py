@@ -540,6 +540,16 @@ def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str]
     return found, "FLOPS" if is_unclear else BASE_UNITS[field]
 
 
+def stem(key: str) -> str:
+    """Return the field without the precision or the level after its colon."""
+    return key.partition(":")[0]
+
+
+def is_regular(name: str) -> bool:
+    """Return whether a column has the name of a regular column of `Kernels`, which none of `Kernels.extra` has."""
+    return (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:"))
+
+
 # -- headers -------------------------------------------------------------------------------------------------------
 
 
@@ -586,7 +596,7 @@ class Meaning:
     @property
     def field(self) -> str:
         """The field without precision or level."""
-        return self.key.partition(":")[0]
+        return stem(self.key)
 
     @property
     def keyword(self) -> str:
@@ -943,7 +953,7 @@ def lacking(
     no column of FLOPs, bytes or seconds among 'ms'; name them: columns={'time': ('ms', 'ms')}
     """
     what = [] if "name" in known else ["names"]
-    stems = {key.partition(":")[0] for key in known}
+    stems = set(map(stem, known))
     if not stems & {"flops", "bytes", "time", "self_time"}:
         what.append("FLOPs, bytes or seconds")
     shown = listed(names[:_MAX_SHOWN_COLUMNS]) + (f" (of {len(names)})" if len(names) > _MAX_SHOWN_COLUMNS else "")
@@ -957,7 +967,7 @@ def lacking(
         if is_asked and not is_text and not one.per_launch:
             asked.setdefault(one.keyword, one)
     order = ("flops", "rate", "bytes", "intensity", "time", "self_time")
-    asked = dict(sorted(asked.items(), key=lambda item: order.index(item[0].partition(":")[0])))
+    asked = dict(sorted(asked.items(), key=lambda item: order.index(stem(item[0]))))
     either = next((one for one in asked.values() if len(one.units) > 1), None)
     template = {} if asked else {"flops": f"('{_UNKNOWN}', 'GFLOP')", "time": f"('{_UNKNOWN}', 'us')"}
 

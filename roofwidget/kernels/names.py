@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from roofwidget.kernels.columns import DictColumn
-from roofwidget.kernels.non_kernels import IDLE
+from roofwidget.kernels.non_kernels import is_idle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -134,8 +134,7 @@ def displayed(
         The number of the kernel in each row. Rows with one number are the same kernel in several series.
     """
     short = [shortened(name or "") for name in names.values]
-    idle = [(word or "").lower() == IDLE for word in category.values]
-    namespace = _namespace(short, Counter(_pairs(names, category, idle)))
+    namespace = _namespace(short, Counter(names.codes[~category.where(is_idle)].tolist()))
     short = [name.removeprefix(namespace) or name for name in short]
     found = [short[code] for code in names.codes.tolist()]
     return found if len(found) > _MAX_COMPARED else _distinct(found, extra, same)
@@ -153,12 +152,6 @@ def numbered(names: DictColumn, series: DictColumn) -> list[int]:
         found.append(numbers.setdefault((name, seen[name, run]), len(numbers)))
         seen[name, run] += 1
     return found
-
-
-def _pairs(names: DictColumn, category: DictColumn, idle: Sequence[bool]) -> Iterable[int]:
-    """Return the code of the name of each row that is a kernel."""
-    pairs = zip(names.codes.tolist(), category.codes.tolist(), strict=True)
-    return (code for code, kind in pairs if not idle[kind])
 
 
 def _namespace(short: Sequence[str], rows: Mapping[int, int]) -> str:

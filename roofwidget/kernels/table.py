@@ -359,22 +359,22 @@ class Kernels:
         return any(column is not None and not np.isnan(column).all() for column in (self._intensity, self._rate))
 
     @property
+    @columns.unwarned
     def arithmetic_intensity(self) -> Floats:
         """FLOPs per byte of main memory, shape (n,): NaN where unknown, infinite at zero bytes.
 
         Where the FLOPs are unknown, it is `intensity`.
         """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return columns.known_or(self.flops / self.bytes, self._intensity)
+        return columns.known_or(self.flops / self.bytes, self._intensity)
 
     @property
+    @columns.unwarned
     def achieved(self) -> Floats:
         """FLOPs per measured second, FLOP/s, shape (n,): NaN where not measured.
 
         Where the FLOPs are unknown, it is `rate`.
         """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return columns.known_or(np.where(self._time > 0, self.flops / self._time, np.nan), self._rate)
+        return columns.known_or(np.where(self._time > 0, self.flops / self._time, np.nan), self._rate)
 
     @property
     def program(self) -> Kernels:
