@@ -6,7 +6,7 @@ import hmac
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias, TypeVar
 
 from roofwidget.teaching.question import Question
@@ -23,10 +23,15 @@ class Draw:
         A student's seed. With None every number is the printed one.
     key
         The key of the exercise, and of its question. Two exercises of one student draw independent numbers.
+
+    Attributes
+    ----------
+    question
+        Makes the question with this key.
     """
 
     def __init__(self, seed: int | None, key: str) -> None:
-        self.key = key
+        self.question = partial(Question, key=key)
         self._random = None if seed is None else random.Random(f"{seed} {key}")  # noqa: S311 - not a secret
 
     def pick(self, printed: T, others: Sequence[T]) -> T:

@@ -15,16 +15,15 @@ from roofwidget.chips import Chip
 from roofwidget.chips.catalogue import chip as catalogue_chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import H100, itemsize, record
+from roofwidget.teaching.bank.counts import H100, TPUS, V7X, itemsize, of_op, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, SCALING_BOOK, exact, name, quotient, rates, short
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import evaluate
 
-V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
+V7X_FP8, _, _, V5P = preset("tpu-roofline-guide").chips
 # With a seed, chips are those of the catalogue.
-_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 _FP8: Final = record("v7x", "fp8")
 _INT8: Final = tuple(record(word, "bf16", "int8") for word in ("v5e", "v5p", "v6e"))
 _OTHER_GPUS: Final = tuple(record(word, "bf16") for word in ("a100-sxm-80gb", "h200-sxm", "b200"))
@@ -40,8 +39,7 @@ _ROOFS_OF_V7X: Final = Chip("TPU v7x", {"bf16": 2307e12, "fp8": 4614e12}, {"HBM"
 @functools.cache
 def _square(n: int, dtype: str = "bf16") -> tuple[Kernel, float]:
     """Return the product of two n by n matrices, and its intensity."""
-    graph = Graph()
-    graph.matmul(graph.input("a", (n, n), dtype), graph.input("b", (n, n), dtype))
+    graph = of_op("matmul", dtype, (n, n), (n, n))
     flops, moved = graph.count("flops"), graph.count("bytes")
     return Kernel(f"MatMul {n}x{n}", flops, moved), flops / moved
 
@@ -52,9 +50,8 @@ def _bytes(size: int) -> str:
 
 @exercise("ridge-point")
 def _ridge_point(draw: Draw) -> Question:
-    chip = draw.instead(V5P, [*_TPUS, _FP8])
-    return Question(
-        key=draw.key,
+    chip = draw.instead(V5P, [*TPUS, _FP8])
+    return draw.question(
         prompt=f"{rates(chip)} Where is its ridge point, in FLOP/B?",
         answer=chip.ridge_point(),
         unit="FLOP/B",
@@ -66,8 +63,7 @@ def _ridge_point(draw: Draw) -> Question:
 @exercise("ridge-point-of-a-gpu")
 def _ridge_point_of_a_gpu(draw: Draw) -> Question:
     chip = draw.pick(H100, _OTHER_GPUS)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=f"{rates(chip)} From which intensity on can a kernel reach the peak? Answer in FLOP/B.",
         answer=chip.ridge_point(),
         unit="FLOP/B",
@@ -94,8 +90,7 @@ def _ridge_point_of_a_precision(draw: Draw) -> Question:
     }
     answer = peak if compute else bandwidth
     side = "above" if compute else "below"
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"The {name(chip)} has a ridge point of {bf16} FLOP/B in bf16 and of {fp8} FLOP/B in fp8. A bf16 matrix "
             f"product has an intensity of {ai} FLOP/B. What limits it?"
@@ -114,8 +109,7 @@ def _compute_time(draw: Draw) -> Question:
     flops = draw.pick(1e12, [2e12, 5e12, 2e13])
     peak = exact(chip.peak(), "FLOP/s")
     seconds = bound(Kernel("matmul", flops, 0), chip).total_time
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"The {name(chip)} computes {peak} in bf16. How long do {exact(flops, 'FLOP')} take at least, in seconds?"
         ),
@@ -128,11 +122,10 @@ def _compute_time(draw: Draw) -> Question:
 
 @exercise("square-matmul-size")
 def _square_matmul_size(draw: Draw) -> Question:
-    chip = draw.instead(V5P, [*_TPUS, _FP8])
+    chip = draw.instead(V5P, [*TPUS, _FP8])
     size = itemsize(chip.precision())
     n = smallest_square_matmul(chip, itemsize=size)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two square matrices of N × N elements are multiplied. Each element, also of the result, "
             f"has {_bytes(size)} and moves once. What is the smallest N at which the product is compute-bound?"
@@ -153,8 +146,7 @@ def _square_matmul_size_of_other_elements(draw: Draw) -> Question:
     chip, size = draw.instead(V7X_FP8, [_FP8]), itemsize(stored)
     n = smallest_square_matmul(chip, itemsize=size)
     ridge = short(chip.ridge_point())
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two square matrices of N × N elements are multiplied in fp8. Each element, also of the "
             f"result, is stored in {stored} ({_bytes(size)}) in HBM and moves once. What is the smallest N at which "
@@ -173,7 +165,7 @@ def _square_matmul_size_of_other_elements(draw: Draw) -> Question:
 @exercise("square-matmul-limit")
 def _square_matmul_limit(draw: Draw) -> Question:
     # No intensity is within 10 % of a ridge point.
-    chip = draw.instead(V5P, _TPUS)
+    chip = draw.instead(V5P, TPUS)
     n = draw.pick(600, [300, 1200, 2400])
     kernel, intensity = _square(n)
     ai, ridge = short(intensity), short(chip.ridge_point())
@@ -190,8 +182,7 @@ def _square_matmul_limit(draw: Draw) -> Question:
     }
     answer = peak if compute else bandwidth
     side = "above" if compute else "below"
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two bf16 matrices of {n} × {n} elements are multiplied. Each element, also of the result, "
             "moves once. What limits the product?"
@@ -205,12 +196,11 @@ def _square_matmul_limit(draw: Draw) -> Question:
 
 @exercise("square-matmul-rate")
 def _square_matmul_rate(draw: Draw) -> Question:
-    chip = draw.instead(V7X, _TPUS)
+    chip = draw.instead(V7X, TPUS)
     n = draw.pick(600, [300, 450, 750, 900])
     _, ai = _square(n)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two bf16 matrices of {n} × {n} elements are multiplied. Each element, also of the result, "
             "moves once. Which rate can the product reach at most, in FLOP/s?"
@@ -228,14 +218,13 @@ def _square_matmul_rate(draw: Draw) -> Question:
 
 @exercise("square-matmul-share-of-peak")
 def _square_matmul_share_of_peak(draw: Draw) -> Question:
-    chip = draw.instead(V7X, [*_TPUS[1:], _FP8])
+    chip = draw.instead(V7X, [*TPUS[1:], _FP8])
     n = draw.pick(600, [300, 450, 750, 900])
     dtype = chip.precision()
     _, ai = _square(n, dtype)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = 100 * rate / chip.peak()
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A product of two {n} × {n} matrices in {dtype} ({_bytes(itemsize(dtype))}) moves each "
             "element, also of the result, once. Which share of the peak can it reach at most, in %?"
@@ -253,13 +242,12 @@ def _square_matmul_share_of_peak(draw: Draw) -> Question:
 
 @exercise("square-matmul-bandwidth")
 def _square_matmul_bandwidth(draw: Draw) -> Question:
-    chip = draw.instead(V7X, [*_TPUS[1:], _FP8])
+    chip = draw.instead(V7X, [*TPUS[1:], _FP8])
     n = draw.pick(600, [300, 450, 750])
     dtype = chip.precision()
     kernel, ai = _square(n, dtype)
     needed = chip.peak() / ai
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A product of two {n} × {n} matrices in {dtype} ({_bytes(itemsize(dtype))}) has {short(ai)} "
             "FLOP/B. Drag the bandwidth to the value from which on this product is compute-bound."
@@ -280,8 +268,7 @@ def _square_matmul_bandwidth(draw: Draw) -> Question:
 def _critical_batch(draw: Draw) -> Question:
     chip = draw.instead(V5E, [*_INT8, H100])
     batch = critical_batch(chip)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A layer multiplies B tokens by a weight matrix, all in bf16 (2 bytes). The matrix is so "
             "large that only the bytes of the weights count. From which B on is the layer compute-bound?"
@@ -300,8 +287,7 @@ def _critical_batch(draw: Draw) -> Question:
 def _critical_batch_int8(draw: Draw) -> Question:
     chip = draw.instead(V5E_810, _INT8)
     batch = critical_batch(chip, precision="int8", weight_bytes=1, activation_bytes=1)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip, 'int8')} A layer multiplies B tokens by a weight matrix. Weights, tokens and arithmetic are "
             "int8 (1 byte). Only the bytes of the weights count. From which B on is the layer compute-bound?"
@@ -321,8 +307,7 @@ def _critical_batch_int8(draw: Draw) -> Question:
 def _critical_batch_int8_weights(draw: Draw) -> Question:
     chip = draw.instead(V5E, _INT8)
     batch = critical_batch(chip, precision="bf16", weight_bytes=1)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A layer stores its weights as int8 (1 byte) and computes in bf16. Only the bytes of the "
             "weights count. From which number of tokens on is the layer compute-bound?"
@@ -342,8 +327,7 @@ def _critical_batch_int8_weights(draw: Draw) -> Question:
 def _critical_batch_of_a_data_sheet(draw: Draw) -> Question:
     chip = draw.instead(Chip("H100", {"bf16": 1e15}, {"HBM": 3.35e12}), _GPUS)
     batch = critical_batch(chip)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"The data sheet of the {name(chip)} says {exact(2 * chip.peak(), 'FLOP/s')} in bf16, with 2:4 sparsity, "
             f"and {exact(chip.bandwidth(), 'B/s')}. A dense bf16 layer multiplies B tokens by a large weight matrix. "
@@ -363,8 +347,7 @@ def _critical_batch_of_a_layer(draw: Draw) -> Question:
     columns = draw.pick(4096, [8192, 16384])
     batch = critical_batch(H100, rows, columns)
     rule = short(H100.ridge_point())
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(H100)} A bf16 layer multiplies B tokens, a B × {rows} matrix, by weights of {rows} × {columns}. "
             "Tokens, weights and results all move once. From which B on is the layer compute-bound?"
@@ -386,8 +369,7 @@ def _critical_batch_against_its_rule(draw: Draw) -> Question:
     size = draw.pick(4096, [2048, 3072, 6144, 8192])
     batch, rule = critical_batch(H100, size, size), critical_batch(H100)
     more = 100 * (batch / rule - 1)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(H100)} A rule says: a bf16 layer is compute-bound from a batch on that equals the ridge point. "
             f"The rule counts only the bytes of the weights. A layer has weights of {size} × {size}. Its tokens and "
@@ -408,8 +390,7 @@ def _matrix_for_each_row_intensity(draw: Draw) -> Question:
     weights = graph.input("w", (16, 8192, 8192), dtype)
     graph.batched_matmul(graph.input("x", (16, 1, 8192), dtype), weights)
     ai = graph.count("flops") / evaluate(graph.bytes(weights), {})
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             "Each sequence of a batch has one row, and a large matrix of its own. Each row is multiplied by its "
             f"matrix. An element has {bits} bits ({dtype}). Only the bytes of the matrices count. What is the "
@@ -429,8 +410,7 @@ def _matrix_for_each_row_limit(draw: Draw) -> Question:
     batch = f"{critical_batch(chip, precision='int8', weight_bytes=1):.0f}"
     double = f"{critical_batch(chip, precision='int8', weight_bytes=2):.0f}"
     never = "At no batch"
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip, 'int8')} Each sequence of a batch has one int8 row, which is multiplied by an int8 matrix "
             "of its own. From which batch on is this compute-bound?"
@@ -458,8 +438,7 @@ def _int8_layer(draw: Draw, chip: Chip, sizes: Sequence[tuple[int, int]]) -> Que
     memory = chip.memory()
     batch = critical_batch(chip, rows, columns, weight_bytes=1, activation_bytes=1)
     ridge = short(chip.ridge_point())
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} An int8 layer multiplies B tokens, a B × {rows} matrix, by weights of {rows} × {columns}. "
             f"Tokens, weights and results have 1 byte per element and move once between {memory} and the matrix unit. "
@@ -500,8 +479,7 @@ def _weights_over_pcie(draw: Draw) -> Question:
     bandwidth = draw.pick(1.5e10, [3.2e10, 6.4e10])
     chip = Chip("TPU", {"bf16": peak}, {"PCIe": bandwidth}, family="TPU")
     batch = critical_batch(chip)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A TPU computes {exact(peak, 'FLOP/s')} in bf16. The bf16 weights of a layer are in the memory of the "
             f"host. PCIe transfers them at {exact(bandwidth, 'B/s')}. Only the bytes of the weights count. From how "

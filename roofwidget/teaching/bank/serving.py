@@ -11,7 +11,7 @@ from typing import Final
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.teaching.bank.counts import fits, itemsize, record
+from roofwidget.teaching.bank.counts import fits, itemsize, of_op, record
 from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import SCALING_BOOK, exact, short
 from roofwidget.teaching.question import Question
@@ -62,8 +62,7 @@ def _weights_load_time(draw: Draw) -> Question:
     params, chips = draw.pick((200e9, 32), [(params, chips) for params, chips in sizes if fits(2 * params, _V4, chips)])
     bandwidth = draw.instead(1.23e12, [_V4.bandwidth()])
     seconds = bound(Kernel("weights", 0, 2 * params), _slice(chips, _V4.peak(), bandwidth)).total_time
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A model has {params / 1e9:g} billion parameters of 2 bytes. They are spread over {chips} chips, each "
             f"with {exact(bandwidth, 'B/s')} of HBM bandwidth. How long does it take to read all of them once, in "
@@ -96,8 +95,7 @@ def _decode_step(draw: Draw, sizes: Sequence[tuple[int, int]]) -> Question:
     batch, context = draw.pick(sizes[0], fitting)
     peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A model with {params / 1e9:g} billion int8 parameters (1 byte) runs on {chips} chips. Each chip computes "
             f"{exact(peak, 'FLOP/s')} in bf16 and transfers {exact(bandwidth, 'B/s')}. The KV cache has "
@@ -137,8 +135,7 @@ _BATCHES: Final = (8, 1, 2, 4, 16, 24)
 @exercise("llama-step-time")
 def _llama_step_time(draw: Draw) -> Question:
     _, layers, attention, said = _llama(draw, _BATCHES)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{said} In each step all weights and all KV caches are read once, one after the other. The layers do 2 "
             "FLOPs per parameter and sequence while the weights are read. How long does a step take at least, in "
@@ -155,8 +152,7 @@ def _llama_step_time(draw: Draw) -> Question:
 @exercise("llama-throughput")
 def _llama_throughput(draw: Draw) -> Question:
     batch, layers, attention, said = _llama(draw, _BATCHES)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"{said} In each step all weights and all KV caches are read once, one after the other. The layers do 2 "
             "FLOPs per parameter and sequence while the weights are read. Each step gives one token per sequence. How "
@@ -188,8 +184,7 @@ def _llama_limit(draw: Draw) -> Question:
             f"of about 240. Attention never does. {times}"
         ),
     }
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=f"{said} What takes most of the time of a step of generation?",
         answer=answer,
         options=options | {answer: times},
@@ -221,8 +216,7 @@ def _kv_cache_of_a_sequence(draw: Draw) -> Question:
     sizes = [(model, context) for model in models for context in (2048, 4096, 8192) if context <= _CONTEXTS[model[:7]]]
     model, context = draw.pick(("llama-2-13b", 4096), sizes)
     per_token, said = _cache_per_token(model, "bf16")
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=f"{said} How many bytes has the KV cache of a sequence of {context} tokens?",
         answer=per_token * context,
         unit="B",
@@ -235,8 +229,7 @@ def _kv_cache_of_a_sequence(draw: Draw) -> Question:
 def _kv_cache_of_a_token(draw: Draw) -> Question:
     model = draw.pick("llama-3-70b", ["llama-3-8b", "llama-3-405b", "llama-2-7b"])
     per_token, said = _cache_per_token(model, draw.pick("int8", ["bf16"]))
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=f"{said} How many bytes does one token add to the KV cache?",
         answer=per_token,
         unit="B",
@@ -247,10 +240,7 @@ def _kv_cache_of_a_token(draw: Draw) -> Question:
 
 @functools.cache
 def _prefill_intensity(tokens: int, share: int) -> float:
-    graph = Graph()
-    q = graph.input("q", (8 * share, tokens, _HEAD_SIZE), "bf16")
-    k, v = (graph.input(name, (8, tokens, _HEAD_SIZE), "bf16") for name in ("k", "v"))
-    graph.attention(q, k, v)
+    graph = of_op("attention", "bf16", *((heads, tokens, _HEAD_SIZE) for heads in (8 * share, 8, 8)))
     return graph.count("tensor") / graph.count("bytes")
 
 
@@ -261,8 +251,7 @@ def _prefill_attention_intensity(draw: Draw) -> Question:
     heads = (
         "Each head of queries has its own keys and values" if share == 1 else "Heads of queries share keys and values"
     )
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"Fused attention, all in bf16, works on {tokens} tokens at once. {heads}: {share} per head of keys. "
             "Queries, keys, values and results move once. There is no causal mask. Count only the FLOPs of the matrix "
@@ -281,9 +270,8 @@ def _prefill_attention_intensity(draw: Draw) -> Question:
 
 @functools.cache
 def _decode_intensity(context: int, groups: int) -> float:
-    graph = Graph()
-    q = graph.input("q", (1, 1, _HEADS * _HEAD_SIZE), "bf16")
-    graph.decode_attention(q, context=context, heads=_HEADS, kv_heads=groups)
+    shape = 1, 1, _HEADS * _HEAD_SIZE
+    graph = of_op("decode_attention", "bf16", shape, context=context, heads=_HEADS, kv_heads=groups)
     return graph.count("tensor") / graph.count("bytes")
 
 
@@ -291,8 +279,7 @@ def _decode_intensity(context: int, groups: int) -> float:
 def _decode_attention_intensity(draw: Draw) -> Question:
     groups, context = draw.pick(8, [32, 16, 4, 1]), draw.pick(8192, [2048, 4096, 32768])
     ai = _decode_intensity(context, groups)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"Attention of one new token, all in bf16, reads the KV cache of {context} tokens. There are {_HEADS} "
             f"heads of queries, and {groups} of keys and values, with {_HEAD_SIZE} numbers each. Keys, values, queries "
@@ -313,8 +300,7 @@ def _decode_attention_intensity(draw: Draw) -> Question:
 def _decode_attention_and_batch(draw: Draw) -> Question:
     batch = draw.pick(32, [8, 64, 128])
     same = "It stays the same"
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A model generates tokens with a batch of 1. Now the batch is {batch}, and each sequence has its own KV "
             "cache. What happens to the intensity of attention?"
@@ -353,8 +339,7 @@ def _context_of_equal_flops_of_a_block(draw: Draw) -> Question:
     gated, ratio = draw.pick(True, [False]), draw.pick(4, [2, 3, 6])  # noqa: FBT003 - drawn values
     times, _ = _context_of_equal_flops(ratio, gated=gated)
     matrices = 3 if gated else 2
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A transformer block has width D. Its MLP has {matrices} matrices of D × {ratio} D. The 4 projections of "
             "attention are D × D. The products of queries with keys, and of scores with values, each do 2 T D FLOPs "
@@ -376,8 +361,7 @@ def _context_of_equal_flops_of_a_block(draw: Draw) -> Question:
 def _context_of_equal_projections(draw: Draw) -> Question:
     width = draw.pick(4096, [1024, 5120, 8192])
     _, times = _context_of_equal_flops(4, gated=True)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A transformer block has width {width}. The 4 projections of attention are {width} × {width}. The "
             "products of queries with keys, and of scores with values, see all tokens of the context. From how many "
@@ -400,8 +384,7 @@ def _training_utilization(draw: Draw) -> Question:
     hours, peak = draw.pick(2.79e6, [2.4e6, 3.5e6]), 1.513e15
     training = Kernel("training", 6 * active * tokens, 0, time=hours * 3600)
     share = 100 * float(bound(training, Chip("H800", {"fp8": peak}, {"HBM": 3.35e12})).utilization[0])
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A mixture of experts with {active / 1e9:g} billion active parameters is trained on {tokens / 1e12:g} "
             f"trillion tokens. This takes {hours / 1e6:g} million GPU hours. Each GPU has a peak of "
@@ -423,8 +406,7 @@ def _training_utilization(draw: Draw) -> Question:
 def _experts_critical_batch(draw: Draw) -> Question:
     dense = draw.pick(240, [120, 295, 550])
     experts, active = draw.pick(16, [8, 64, 128]), draw.pick(2, [1, 4])
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"On a chip a dense layer is compute-bound from {dense} tokens on. A mixture of experts replaces it. It "
             f"has {experts} experts of the same size, and each token uses {active} of them. All experts get the same "
@@ -445,8 +427,7 @@ def _experts_critical_batch(draw: Draw) -> Question:
 def _experts_in_use(draw: Draw) -> Question:
     tokens, experts, active = draw.pick(8, [4, 16, 32]), draw.pick(16, [8, 32]), 2
     touched = expected_experts(tokens, experts, active)
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A layer has {experts} experts. Each of {tokens} tokens picks {active} different experts at random. How "
             "many experts are picked by at least one token, on average?"
@@ -470,8 +451,7 @@ def _decode_step_of_a_slice(draw: Draw) -> Question:
     batch, chips, context = draw.pick((32, 8, 8192), fitting)
     peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A model has {params / 1e9:g} billion int8 parameters (1 byte) and {exact(cache, 'B')} of KV cache per "
             f"token. {batch} sequences with a context of {context} tokens each are generated on {chips} TPU v5e. Each "
@@ -497,8 +477,7 @@ def _prefill_time(draw: Draw) -> Question:
     peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     prefill = Kernel("prefill", 2 * params * tokens, 2 * params)
     seconds = bound(prefill, _slice(chips, share * peak, bandwidth)).total_time
-    return Question(
-        key=draw.key,
+    return draw.question(
         prompt=(
             f"A model has {params / 1e9:g} billion bf16 parameters. Its prefill does 2 FLOPs per parameter and token, "
             f"and reaches {100 * share:g} % of the peak. It runs on {chips} chips with a peak of "
