@@ -166,13 +166,9 @@ def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterab
                 continue
             a, b = pair
             mixed = bool(a & rules.reductions) != bool(b & rules.reductions)
-            shared = _touched(structure, a) & _touched(structure, b)
+            shared = set(structure.touched(a)).intersection(structure.touched(b))
             distance = max(abs(_first(a) - b.bit_length() + 1), abs(_first(b) - a.bit_length() + 1))
             yield mixed, -sum(capacity.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
-
-
-def _touched(structure: Structure, group: Mask) -> set[int]:
-    return {t for op in members(group) for t in (*structure.reads[op], *structure.makes[op])}
 
 
 def _first(group: Mask) -> int:

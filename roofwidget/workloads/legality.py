@@ -22,9 +22,6 @@ from roofwidget.workloads.structure import Structure
 
 _INJECTIVE_REMARK: Final = ": it moves elements from one tile to another"
 
-CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes", "capacity")
-"""The reasons for refusing a merge, in the order in which they are checked."""
-
 
 @dataclass(frozen=True)
 class Refusal:

@@ -97,7 +97,7 @@ class Costs:
         for op in members(group & ~smaller):
             moved += counts.extra[op]
             total = [some + more for some, more in zip(total, self._flops[op], strict=True)]
-        for t in {t for op in members(group & ~smaller) for t in (*s.reads[op], *s.makes[op])}:
+        for t in s.touched(group & ~smaller):
             moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
         return moved, tuple(total)
 

@@ -8,7 +8,7 @@ from typing import Any
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import UNARY
-from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, attended, like, multiply, rows, work
+from roofwidget.workloads.ops.formulas import FMA, SQRT, Term, Work, add, attended, like, multiply, rows, scaled, work
 from roofwidget.workloads.tensors import Tensor
 
 
@@ -46,7 +46,7 @@ class Tape:
             multiply(self.graph, [gradient, weight], result, work(("multiply-adds", "tensor", n)))
             self._accumulate(x, result)
             results = [like(weight, f"{name}.dweight")]
-            terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", n)]
+            terms: list[Term] = [("multiply-adds", "tensor", n)]
             if bias:
                 results.append(Tensor(f"{name}.dbias", (features,), weight.dtype))
                 terms.append(("bias", "vector", y.size - features))
@@ -114,8 +114,9 @@ class Tape:
 
         def back(gradient: Tensor) -> None:
             n = gate.size
-            terms = [(word, kind, each * n) for word, kind, each in UNARY["silu"]]
-            done = work(*terms, ("gradient of up", "vector", n), ("gradient of gate", "vector", 6 * n))
+            done = work(
+                *scaled(UNARY["silu"], n), ("gradient of up", "vector", n), ("gradient of gate", "vector", 6 * n)
+            )
             result = like(up, f"{name}.dup")
             self._step(f"{name}.dgate", "elementwise", [gradient, gate, up], gate, done, more=[result])
             self._accumulate(up, result)
@@ -128,7 +129,7 @@ class Tape:
 
         def back(gradient: Tensor) -> None:
             n = x.size
-            terms = [(word, klass, 2 * each * n) for word, klass, each in UNARY.get(kind, UNARY["gelu_tanh"])]
+            terms = scaled(UNARY.get(kind, UNARY["gelu_tanh"]), 2 * n)
             self._step(f"{name}.dx", "elementwise", [gradient, x], x, work(*terms, ("chain rule", "vector", n)))
 
         return self._remember(y, back)

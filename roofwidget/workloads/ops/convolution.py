@@ -11,6 +11,7 @@ from roofwidget.workloads.ops.formulas import (
     DIVIDE,
     FMA,
     PADDING,
+    Term,
     add,
     fail,
     multiply,
@@ -71,7 +72,7 @@ def conv2d(
     out = Tensor(op, (images, channels, height, width), x.dtype)
     dense = height * taps[0] * width * taps[1]
     products = PADDING * dense + (1 - PADDING) * _valid(axes[0]) * _valid(axes[1]) if any(edges) else dense
-    terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", FMA * images * channels * each * products)]
+    terms: list[Term] = [("multiply-adds", "tensor", FMA * images * channels * each * products)]
     if bias:
         weights.append(weight(graph, op, "bias", (channels,), x.dtype))
         terms.append(("bias", "vector", out.size))
