@@ -90,16 +90,16 @@ class Projection:
         return len(self.names)
 
     @property
+    @unwarned
     def before(self) -> float:
         """Seconds of all measured kernels on the chip they ran on."""
-        with np.errstate(over="ignore"):
-            return float(np.nansum(self.measured))
+        return float(np.nansum(self.measured))
 
     @property
+    @unwarned
     def time(self) -> float:
         """Seconds of all measured kernels on the new chip."""
-        with np.errstate(over="ignore"):
-            return float(np.nansum(self.by_kernel))
+        return float(np.nansum(self.by_kernel))
 
     @property
     def speedup(self) -> float:

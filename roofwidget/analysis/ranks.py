@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.kernels.collectives import collectives
-from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen
+from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen, unwarned
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
@@ -195,11 +195,10 @@ class Ranks:
         return self._named(np.argmin(np.nan_to_num(self.time, nan=np.inf), axis=1))
 
     @property
+    @unwarned
     def spread(self) -> Floats:
         """Slowest minus fastest over the median, shape (k,); NaN if fewer than two ranks have the kernel."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = (self.slowest - self.fastest) / self.median
-        return np.where(self._is_shared, found, np.nan)
+        return np.where(self._is_shared, (self.slowest - self.fastest) / self.median, np.nan)
 
     @cached_property
     def excess(self) -> Floats:

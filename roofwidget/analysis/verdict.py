@@ -19,7 +19,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip
 from roofwidget.kernels.collectives import is_collective_category
-from roofwidget.kernels.columns import Bools, Floats
+from roofwidget.kernels.columns import Bools, Floats, unwarned
 from roofwidget.kernels.non_kernels import is_idle
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, one_line
@@ -275,10 +275,10 @@ def family_of(category: str | None) -> str | None:
     return "collective" if is_collective_category(category) else category
 
 
+@unwarned
 def _judged(facts: Facts, kernels: Kernels, bound: Bound, families: Sequence[str | None], own: Floats) -> Facts:
     known = ~np.isnan(bound.headroom)
-    with np.errstate(invalid="ignore"):
-        above = known & (bound.time > MIN_ABOVE * bound.measured)
+    above = known & (bound.time > MIN_ABOVE * bound.measured)
     judged = known & ~bound.above_roof
     saved = np.where(judged, np.maximum(np.nan_to_num(bound.headroom), 0), 0)
     savers = np.flatnonzero(saved > 0)

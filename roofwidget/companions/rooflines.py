@@ -26,7 +26,7 @@ from roofwidget.companions.parts import (
     shown_chips,
     within,
 )
-from roofwidget.kernels.columns import known_or
+from roofwidget.kernels.columns import known_or, unwarned
 from roofwidget.kernels.operations import operations_of
 from roofwidget.state.what_if import one_level
 from roofwidget.support.precisions import operation
@@ -128,6 +128,7 @@ def _operations(model: RooflineModel, peaks: list[tuple[Chip, float, float]]) ->
     return {*map(operation, precisions), *kernels.units}
 
 
+@unwarned
 def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     roofs: bqplot.Lines,
     focus: bqplot.Lines,
@@ -138,10 +139,9 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
 ) -> Floats:
     """Draw a line per chip in `roofs`, and the line of the focus chip in `focus`. Return the rates of all lines."""
     x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
-    with np.errstate(over="ignore", under="ignore"):
-        y = np.array(
-            [within(np.minimum(peak, row * bandwidth)) for row, (_, peak, bandwidth) in zip(x, peaks, strict=True)]
-        )
+    y = np.array(
+        [within(np.minimum(peak, row * bandwidth)) for row, (_, peak, bandwidth) in zip(x, peaks, strict=True)]
+    )
     hues = colours(model)
     with roofs.hold_sync():
         roofs.x, roofs.y = x, y
@@ -177,6 +177,7 @@ def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
 _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
+@unwarned
 def _measured(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of measured kernels. A rate is achieved FLOP/s."""
     kernels = model.shown_kernels
@@ -187,18 +188,17 @@ def _measured(model: RooflineModel) -> _Points:
             level = chip.memory(one_level(model.memory))
             moved = bytes_by_level(kernels, chip).get(level, moved)
             stated = kernels.intensity if level == chip.main_memory else stated
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        intensity = known_or(kernels.flops / moved, stated)
-    return _visible(kernels, intensity, kernels.achieved)
+    return _visible(kernels, known_or(kernels.flops / moved, stated), kernels.achieved)
 
 
+@unwarned
 def _expected(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of kernels without a time. A rate is attainable FLOP/s."""
     kernels = model.shown_kernels
     intensity = rate = np.full(len(kernels), np.nan)
     if model.all_chips:
         chip, level = model.resolved_chip(), one_level(model.memory)
-        with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
+        with contextlib.suppress(MissingFigureError):
             bound = bound_lenient(
                 kernels, chip, precision=model.precision, memory=level, exposed_comm=model.exposed_comm
             )

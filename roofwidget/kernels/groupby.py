@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import is_off_chip
-from roofwidget.kernels.columns import ASKED_PRECISION, Bools, DictColumn, Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, Bools, DictColumn, Floats, unwarned
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
@@ -113,11 +113,11 @@ class _Groups:
         """Return a mask of the groups that contain one of these rows."""
         return self.sum(rows) > 0
 
+    @unwarned
     def _reduced(self, function: np.ufunc, column: npt.NDArray[Any]) -> Floats:
         if not len(self):
             return np.zeros(0)
-        with np.errstate(over="ignore"):
-            found: Floats = function.reduceat(column[self.order].astype(np.float64), self.start)
+        found: Floats = function.reduceat(column[self.order].astype(np.float64), self.start)
         return found
 
     def is_shared(self, column: npt.NDArray[Any]) -> Bools:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Bools, DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats, unwarned
 from roofwidget.kernels.concat import joined
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
@@ -218,13 +218,13 @@ def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
     return order[found], other[place[found]]
 
 
+@unwarned
 def _rounded_keys(amounts: Floats) -> SmallKeys:
     """Round amounts to steps of about 1 %, and return one key per step.
 
     The key of zero and the key of unknown amounts are at most `_UNKNOWN`. Other amounts have larger keys.
     """
-    with np.errstate(divide="ignore"):
-        steps = np.log(amounts)
+    steps = np.log(amounts)
     steps /= _ROUNDING_TOLERANCE
     np.round(steps, out=steps)
     steps -= np.min(steps, initial=0, where=np.isfinite(steps)) - _UNKNOWN - 1
