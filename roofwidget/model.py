@@ -283,14 +283,16 @@ class RooflineModel(Faced):
         traitlets.TraitError
             If there is no such chip.
         """
-        return bound_lenient(
-            self.shown_kernels,
-            self.resolved_chip(chip),
-            precision=roof_precision(self._state, self.chip(chip)),
-            memory=self.memory,
-            exposed_comm=self.exposed_comm,
-            launch_overhead=self.launch_overhead,
-        )
+        return self._bound_of(self.shown_kernels, chip)
+
+    def _bound_of(self, kernels: Kernels, chip: str | None = None) -> Bound:
+        precision = roof_precision(self._state, self.chip(chip))
+        return bound_lenient(kernels, self.resolved_chip(chip), precision=precision, **self._conditions)
+
+    @property
+    def _conditions(self) -> dict[str, Any]:
+        """What beside the precision changes the bounds on a chip."""
+        return {name: getattr(self, name) for name in ("memory", "exposed_comm", "launch_overhead")}
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 
@@ -504,14 +506,7 @@ class RooflineModel(Faced):
         return with_moves(self.shown_kernels, self.moves, self._bound_where_measured)
 
     def _bound_where_measured(self, kernels: Kernels) -> Bound:
-        return bound_where_measured(
-            kernels,
-            self.resolved_chip(),
-            precision=self.precision,
-            memory=self.memory,
-            exposed_comm=self.exposed_comm,
-            launch_overhead=self.launch_overhead,
-        )
+        return bound_where_measured(kernels, self.resolved_chip(), precision=self.precision, **self._conditions)
 
     # -- snapshots ---------------------------------------------------------------------------------------------
 
@@ -889,7 +884,7 @@ class RooflineModel(Faced):
             ".png": self.to_png,
             ".pdf": self.to_pdf,
             ".html": self.to_html,
-            ".csv": self._to_csv,
+            ".csv": lambda: table.csv_text(self.filtered),
             ".json": self._to_session,
         }
         kind = target.suffix.lower()
@@ -902,9 +897,6 @@ class RooflineModel(Faced):
         contents = made[kind](**options)
         target.write_bytes(contents.encode() if isinstance(contents, str) else contents)
         return target
-
-    def _to_csv(self) -> str:
-        return table.csv_text(self.filtered)
 
     def _to_session(self) -> str:
         state = self._state
@@ -1060,18 +1052,10 @@ class RooflineModel(Faced):
         if not len(first) or not self.all_chips:
             return ""
         try:
-            bound = bound_lenient(
-                first,
-                self.resolved_chip(),
-                precision=roof_precision(self._state, self.chip()),
-                memory=self.memory,
-                exposed_comm=self.exposed_comm,
-                launch_overhead=self.launch_overhead,
-            )
+            return bound_report.html(self._bound_of(first))
         except MissingFigureError:
             # The focus chip has no roof: it lacks the selected precision or memory.
             return ""
-        return bound_report.html(bound)
 
 
 def _focus_with_peaks(given: Mapping[str, Any]) -> Make:

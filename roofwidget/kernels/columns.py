@@ -207,6 +207,11 @@ def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number of Python or numpy. A bool does not count as a number."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
     """Return columns by precision or level. Each row gives a number or a mapping by precision or level."""
     columns: dict[str, Floats] = {}
@@ -376,6 +381,7 @@ def text_cells(column: Any, field: str) -> list[str | None] | None:
     return found
 
 
+@unwarned
 def sum_of_known(columns: list[Floats], n: int) -> Floats:
     """Return the sum of the known amounts of each row; NaN for a row whose amounts are all unknown."""
     if not columns:
@@ -383,8 +389,7 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
     if len(columns) == 1:
         return columns[0]
     stacked = np.stack(columns)
-    with np.errstate(over="ignore"):
-        return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
 def known_or(column: Floats, other: Floats | None) -> Floats:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded, is_whole
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded, is_number, is_whole
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
 
@@ -113,7 +113,7 @@ def share_above_zero(value: Any) -> float:
     >>> share_above_zero(1)
     1.0
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if not is_number(value):
         raise TypeError(f"time_share must be a number, got {value!r:.60}")
     if not 0 < value <= 1:
         raise ValueError(f"time_share must be above 0 and at most 1, such as 0.9 for 90 %, got {value!r:.60}")

@@ -7,19 +7,17 @@ import numbers
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from roofwidget import units
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip, chip, chip_of_peaks
-from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.languages import languages
 from roofwidget.workloads import Graph
-
-_NUMBERS: Final = (int, float, np.integer, np.floating)
 
 G = TypeVar("G")
 
@@ -139,10 +137,14 @@ def share_of_time(value: Any) -> float:
     >>> share_of_time(0.25)
     0.25
     """
-    if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not 0 <= value < 1:
+    if not _is_share(value):
         hint = "; exposed_roofs takes several" if isinstance(value, Iterable) and not isinstance(value, str) else ""
         raise ValueError(f"{value!r:.60} is not a share from 0 to below 1, such as 0.2 for 20 %{hint}")
     return float(value)
+
+
+def _is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value < 1
 
 
 def shares(value: Any) -> tuple[float, ...]:
@@ -152,7 +154,7 @@ def shares(value: Any) -> tuple[float, ...]:
     """
     given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
     for share in given:
-        if isinstance(share, bool) or not isinstance(share, _NUMBERS) or not 0 <= share < 1:
+        if not _is_share(share):
             raise ValueError(f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %")
     return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from roofwidget.analysis.utilization import ModelFlops
-from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords, listed
 from roofwidget.workloads.models.config import Attention, DecoderConfig, count_of
@@ -211,11 +211,7 @@ def _per_token(one: Attention, seq: int, attention: str) -> Fraction:
 
 
 def _above_zero(value: Any, what: str) -> Fraction:
-    if (
-        not isinstance(value, (int, float, np.integer, np.floating))
-        or isinstance(value, bool)
-        or not 0 < value < math.inf
-    ):
+    if not is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"model_flops: {what} must be a number above zero, got {shown_value(value)}")
     return Fraction(int(value)) if is_whole(value) else Fraction(float(value))
 
