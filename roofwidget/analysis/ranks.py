@@ -147,7 +147,7 @@ class Ranks:
     def __getstate__(self) -> dict[str, Any]:
         # A pickle must not name internal types, so the values of cached properties are left out.
         cached = {name for name, value in vars(Ranks).items() if isinstance(value, cached_property)}
-        return {name: value for name, value in vars(self).items() if name not in cached}
+        return {name: value for name, value in vars(self).copy().items() if name not in cached}
 
     @property
     def ranks(self) -> tuple[str, ...]:

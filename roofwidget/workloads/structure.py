@@ -167,10 +167,6 @@ class Structure:
             return self.kept[t] or bool(self.readers[t] & ~group)
         return bool(self.readers[t] & group)
 
-    def inside(self, group: Mask) -> list[int]:
-        """Return the tensors that only this group writes and reads."""
-        return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
-
     def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
         """Return the bytes that a group moves.
 
