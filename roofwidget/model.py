@@ -780,8 +780,9 @@ class RooflineModel(Faced):
         >>> model.to_svg(style="paper-1col")[:70]
         '<svg xmlns="http://www.w3.org/2000/svg" width="252pt" height="168pt" v'
         """
-        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
-        return self._picture(width, height, theme, style, **options).svg
+        return self._picture(
+            width, height, theme, style, caption=caption, names=names, patterns=patterns, ceilings=ceilings
+        ).svg
 
     def to_png(
         self,
@@ -809,8 +810,9 @@ class RooflineModel(Faced):
         ValueError
             If a number is not above zero, or if the PNG would have too many pixels.
         """
-        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
-        picture = self._picture(width, height, theme, style, **options)
+        picture = self._picture(
+            width, height, theme, style, caption=caption, names=names, patterns=patterns, ceilings=ceilings
+        )
         if scale is None and dpi is None and style.startswith("paper"):
             dpi = pictures.PRINT_DPI
         return pictures.png(picture, scale=scale, dpi=dpi)
@@ -834,8 +836,11 @@ class RooflineModel(Faced):
         ImportError
             If typst is not installed.
         """
-        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
-        return pictures.pdf(self._picture(width, height, theme, style, **options))
+        return pictures.pdf(
+            self._picture(
+                width, height, theme, style, caption=caption, names=names, patterns=patterns, ceilings=ceilings
+            )
+        )
 
     def to_html(self, title: str = "") -> str:
         """Return the widget as one HTML page that works without Python, network and other files.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from roofwidget.kernels.columns import (
     Texts,
     filled,
     frozen,
+    real_number,
     sum_of_known,
     unwarned,
 )
@@ -208,9 +208,7 @@ def _word(value: str, keyword: str) -> str:
 
 
 def _share(value: float, keyword: str, *, most: bool) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{keyword} must be a number, got {value!r:.60}")
-    if not (0 <= value < 1 or (most and value == 1)):
+    if not (0 <= real_number(value, keyword) < 1 or (most and value == 1)):
         raise ValueError(f"{keyword} must be a share from 0 to {'1' if most else 'below 1'}, got {value!r}")
     return float(value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,7 +12,17 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, frozen, known_or, unwarned
+from roofwidget.kernels.columns import (
+    TIE_TOLERANCE,
+    Bools,
+    DictColumn,
+    Floats,
+    Texts,
+    by_field,
+    frozen,
+    known_or,
+    unwarned,
+)
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.matching import does_other_work, splits_its_work
 from roofwidget.kernels.metadata import Rows
@@ -77,7 +87,7 @@ class RunComparison:
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle must not name internal types, so the values of cached properties are left out.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return by_field(self)
 
     @property
     def names(self) -> Texts:

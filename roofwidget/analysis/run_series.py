@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import A, Bools, DictColumn, Floats, Texts, frozen, unwarned
+from roofwidget.kernels.columns import A, Bools, DictColumn, Floats, Texts, by_field, frozen, unwarned
 from roofwidget.kernels.concat import joined, joined_texts, one_text
 from roofwidget.kernels.matching import number_kernels
 from roofwidget.kernels.metadata import Rows
@@ -136,7 +136,7 @@ class RunTrend:
         """Return a pandas DataFrame with one row per run, in order."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
-        return pd.DataFrame({field.name: getattr(self, field.name) for field in fields(self)})
+        return pd.DataFrame(by_field(self))
 
     def to_markdown(self) -> str:
         """Return the table as Markdown, for example for a report of a CI run."""
@@ -248,7 +248,7 @@ class RunSeries:
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle must not name internal types, so the values of cached properties are left out.
-        return {field.name: getattr(self, field.name) for field in fields(self)} | {
+        return by_field(self) | {
             "tables": dict(self.tables),
             "dates": dict(self.dates),
         }

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from roofwidget.support.text_tables import counted, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
 
 T = TypeVar("T")
+_Parts: TypeAlias = "tuple[tuple[str | None, float], ...]"
 
 MAX_FIRST: Final = 5
 """How many kernels are named as those to fix first."""
@@ -172,7 +173,7 @@ class Facts:
     launches: float = 0.0
     time: float = 0.0
     idle: float = 0.0
-    families: tuple[tuple[str | None, float], ...] = ()
+    families: _Parts = ()
     chip: str = ""
     device: str = "chip"
     known: float = 0.0
@@ -181,7 +182,7 @@ class Facts:
     judged: float = 0.0
     saved: float = 0.0
     savers: int = 0
-    saved_by_family: tuple[tuple[str | None, float], ...] = ()
+    saved_by_family: _Parts = ()
     first: tuple[Badged, ...] = ()
     name: str = ""
     regimes: Mapping[str, int] = field(default_factory=dict)
@@ -318,7 +319,7 @@ def _is_idle(kernels: Kernels) -> Bools:
     return kernels.codes("category").where(is_idle)
 
 
-def _summed(names: Sequence[str | None], amounts: Sequence[float]) -> tuple[tuple[str | None, float], ...]:
+def _summed(names: Sequence[str | None], amounts: Sequence[float]) -> _Parts:
     """Return the sum of the amounts by name, largest first; equal sums in the order of the names."""
     parts: dict[str | None, list[float]] = {}
     for name, amount in zip(names, amounts, strict=True):

@@ -14,7 +14,7 @@ from roofwidget.analysis.advice import advise
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.projection import project
-from roofwidget.analysis.result import Bound
+from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip, MissingFigureError
@@ -131,14 +131,13 @@ def ranking(bound: Bound) -> list[int]:
 
 def _chip(bound: Bound) -> dict[str, Any]:
     chip = bound.chip
-    level = chip.main_memory if bound.memory == "all" else bound.memory
     return {
         "id": chip.id,
         "name": chip.name,
         "precision": bound.precision,
         "memory": bound.memory,
         "peak_flops": chip.peak(bound.precision),
-        "bandwidth": chip.bandwidth(level),
+        "bandwidth": chip.bandwidth(roof_level(bound)),
     }
 
 
@@ -158,8 +157,7 @@ def _program(bound: Bound, table: Kernels, judged: Bools) -> dict[str, Any]:
 
 def _kernels(bound: Bound, table: Kernels, rows: Sequence[int]) -> list[dict[str, Any]]:
     advices, total = advise(bound), float(np.nansum(table.self_time))
-    level = bound.chip.main_memory if bound.memory == "all" else bound.memory
-    moved = bound.bytes.get(level, np.full(len(bound), np.nan))
+    moved = bound.bytes.get(roof_level(bound), np.full(len(bound), np.nan))
     found = []
     for row in rows:
         advice = advices[row]

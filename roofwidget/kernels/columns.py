@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, wraps
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, ParamSpec, TypeAlias, TypeGuard, TypeVar
 
@@ -46,6 +47,11 @@ def unwarned(formula: Callable[P, R]) -> Callable[P, R]:
             return formula(*args, **kwargs)
 
     return quiet
+
+
+def by_field(one: Any) -> dict[str, Any]:
+    """Return the values of a dataclass by the names of its fields, without those of cached properties."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def frozen(column: A) -> A:
@@ -205,6 +211,13 @@ def is_whole(value: object) -> TypeGuard[int]:
     (True, False)
     """
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def real_number(value: Any, what: str) -> Any:
+    """Return the value if it is a number of any type. Otherwise raise a `TypeError` that begins with `what`."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{what} must be a number, got {value!r:.60}")
+    return value
 
 
 def is_number(value: object) -> TypeGuard[float]:

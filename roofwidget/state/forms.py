@@ -32,6 +32,13 @@ def _sequence(value: Any, what: str) -> list[Any]:
     return list(value)
 
 
+def _all_of(kind: type[G], value: Any, what: str) -> tuple[G, ...]:
+    found = (value,) if isinstance(value, kind) else tuple(_sequence(value, what))
+    if not all(isinstance(one, kind) for one in found):
+        raise _unexpected(what, value)
+    return found
+
+
 def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
     """Return a function that returns None for None, and `check(value)` for any other value."""
     return _typed(f"{page_type(check)} | null", lambda value: None if value is None else check(value))
@@ -73,11 +80,7 @@ def catalogue_ids(value: Any) -> tuple[str, ...]:
 
 def names(value: Any) -> tuple[str, ...]:
     """Return a list of texts as a tuple. A single text becomes a tuple of one text."""
-    what = "a list of names"
-    found = (value,) if isinstance(value, str) else tuple(_sequence(value, what))
-    if not all(isinstance(name, str) for name in found):
-        raise _unexpected(what, value)
-    return found
+    return _all_of(str, value, "a list of names")
 
 
 def language_of(value: Any) -> str:
@@ -180,11 +183,7 @@ def step_number(value: Any) -> int:
 
 def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
     """Return a list of snapshots as a tuple. A single snapshot becomes a tuple of one snapshot."""
-    what = "a list of Snapshot objects"
-    found = (value,) if isinstance(value, Snapshot) else tuple(_sequence(value, what))
-    if not all(isinstance(entry, Snapshot) for entry in found):
-        raise _unexpected(what, value)
-    return found
+    return _all_of(Snapshot, value, "a list of Snapshot objects")
 
 
 def zoom_limits(value: Any) -> tuple[float, float, float, float]:

@@ -618,7 +618,7 @@ def _check(rules: Rules, groups: Sequence[Mask]) -> None:
             raise FusionError(Refusal("not-connected", f"{apart[0]} and {apart[1]} share no tensor", tuple(apart)))
         if refusal := rules.refusal(group):
             raise FusionError(refusal)
-    quotient = QuotientGraph(structure, greedy.singles(structure))
+    quotient = greedy.unmerged(structure)
     for group in groups:
         parts = sorted({quotient.owner(op) for op in members(group)})
         if detour := quotient.detour(parts):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
 from roofwidget.units import format_capacity, format_percent, format_quantity, format_significant
 from roofwidget.workloads.models.config import DecoderConfig, Weight, bytes_of, count_of
-from roofwidget.workloads.models.transformer import decoder_config
+from roofwidget.workloads.models.transformer import AnyDecoder, decoder_config
 from roofwidget.workloads.tensors import DTYPES, checked_dtype
 
 _NETWORK: Final = ("overlapped", "exposed", "none")
@@ -386,7 +385,7 @@ class Serving:
 
 @keywords("serve", {"model": "give the configuration first: rw.serve(config, chip)", "n_chips": "write tp=…"})
 def serve(
-    config: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig,
+    config: AnyDecoder,
     chip: ChipLike,
     *,
     tp: int = 1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
@@ -15,9 +14,9 @@ from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords, listed
 from roofwidget.workloads.models.config import Attention, DecoderConfig, count_of
-from roofwidget.workloads.models.transformer import decoder_config
+from roofwidget.workloads.models.transformer import AnyDecoder, decoder_config
 
-Model: TypeAlias = "float | str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig"
+Model: TypeAlias = "float | AnyDecoder"
 """A number of parameters, a decoder's name, a `config.json` (its path, or a dict), or a `DecoderConfig`."""
 
 _ATTENTION: Final = ("none", "full", "half", "exact")

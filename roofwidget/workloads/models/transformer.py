@@ -21,6 +21,8 @@ from roofwidget.workloads.ops.formulas import positive, whole
 from roofwidget.workloads.tensors import Tensor
 
 Phase: TypeAlias = Literal["prefill", "decode", "train"]
+AnyDecoder: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig"
+"""A decoder's name, a `config.json` (its path, or a dict), or a `DecoderConfig`."""
 
 
 _WORDS: Final = {
@@ -207,7 +209,7 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
 
 
 def decoder(
-    preset: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig | None = None,
+    preset: AnyDecoder | None = None,
     *,
     batch: Count | None = None,
     seq: Count | None = None,
@@ -307,9 +309,7 @@ def _of_config(
     return configured(config, batch, run, convention)
 
 
-def decoder_config(
-    model: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig, *, name: str | None = None
-) -> DecoderConfig:
+def decoder_config(model: AnyDecoder, *, name: str | None = None) -> DecoderConfig:
     """Return the shape of a decoder: its parameters and its cache, counted exactly.
 
     Parameters
