@@ -43,6 +43,8 @@ _SAME_LINE: Final = 0.005
 # The limits of the axes if there is no data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)
+_Peaks = list[tuple[Chip, float, float]]
+"""Chips with their peaks and bandwidths."""
 
 
 def roofline_figure(model: RooflineModel) -> bqplot.Figure:
@@ -121,7 +123,7 @@ def _y_label(operations: set[str]) -> str:
     return f"Performance ({ratio_units(operations, 's')})"
 
 
-def _operations(model: RooflineModel, peaks: list[tuple[Chip, float, float]]) -> set[str]:
+def _operations(model: RooflineModel, peaks: _Peaks) -> set[str]:
     """Return the units of the operations that the figure shows: those of the roofs and those of the kernels."""
     precisions = {chip.precision(model.precision) for chip, _, _ in peaks}
     kernels = operations_of(model.shown_kernels, next(iter(precisions), ""))
@@ -133,7 +135,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     roofs: bqplot.Lines,
     focus: bqplot.Lines,
     model: RooflineModel,
-    peaks: list[tuple[Chip, float, float]],
+    peaks: _Peaks,
     left: float,
     right: float,
 ) -> Floats:
@@ -154,7 +156,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     return np.asarray(y.ravel())
 
 
-def _roof_labels(peaks: list[tuple[Chip, float, float]]) -> list[str]:
+def _roof_labels(peaks: _Peaks) -> list[str]:
     """Return the name of each chip. If a roof hides the roof of an earlier chip, the label says so."""
     labels: list[str] = []
     for at, (chip, *rates) in enumerate(peaks):
@@ -165,7 +167,7 @@ def _roof_labels(peaks: list[tuple[Chip, float, float]]) -> list[str]:
     return labels
 
 
-def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
+def _peaks(model: RooflineModel) -> _Peaks:
     """Return each shown chip that has the selected precision and memory, with its peak and bandwidth."""
     found = []
     for chip in shown_chips(model):

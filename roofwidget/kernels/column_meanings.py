@@ -59,7 +59,7 @@ _OTHER_NAMES: Final = _phrases(
 )
 # Libraries write an index of rows under these names. It has the names of kernels if no other column has them.
 _INDEXES: Final = frozenset({"index", "level_0", "__index_level_0__", "Unnamed: 0"})
-_TEXTS: Final[Mapping[str, frozenset[str]]] = {
+_TEXTS: Final = {
     "precision": _phrases("precision, dtype, data type"),
     "category": _phrases("category, type, kind"),
     CHIP: _phrases("measured on, ran on"),
@@ -67,7 +67,7 @@ _TEXTS: Final[Mapping[str, frozenset[str]]] = {
 _COUNTS: Final = _phrases(
     "count, calls, launches, invocations, instances, occurrences, call count, launch count, anzahl, aufrufe"
 )
-_NOUNS: Final[Mapping[str, frozenset[str]]] = {
+_NOUNS: Final = {
     "time": _phrases(
         "time, duration, runtime, run time, latency, elapsed, elapsed time, walltime, wall time, wall clock time,"
         "execution time, exec time, zeit, laufzeit, dauer"
@@ -92,7 +92,7 @@ _NOUNS: Final[Mapping[str, frozenset[str]]] = {
     BANDWIDTH: _phrases("bandwidth, bw, memory bandwidth, mem bandwidth, memory bw, mem bw, throughput, bandbreite"),
 }
 # Without a unit these are FLOPs, bytes and seconds. Tools write all other amounts and times in different units.
-_IN_BASE_UNITS: Final[Mapping[str, frozenset[str]]] = {
+_IN_BASE_UNITS: Final = {
     "time": _phrases("time, total time"),
     "self_time": _phrases("self time, total self time, self_time"),
     "flops": _phrases("flops, flop, flop count, total flops, total flop"),
@@ -191,7 +191,7 @@ _NO_AMOUNT: Final = frozenset(
         "version",
     ]
 )
-_DIRECTIONS: Final[Mapping[str, str]] = {
+_DIRECTIONS: Final = {
     **dict.fromkeys(("read", "reads", "rd", "gelesen"), "read"),
     **dict.fromkeys(("write", "writes", "written", "wr", "geschrieben"), "written"),
 }
@@ -199,7 +199,7 @@ _DIRECTIONS: Final[Mapping[str, str]] = {
 _FOOTPRINTS: Final = _phrases("mem, memory, memory usage, mem usage, memory used, mem used")
 """The memory that a kernel occupies."""
 _LEVELS: Final = frozenset(["dram", "hbm", "l1", "l2", "l3", "lds", "smem", "vmem", "cmem", "llc", "mall"])
-_HINTS: Final[Mapping[str, frozenset[str]]] = {
+_HINTS: Final = {
     "time": frozenset({"time", "duration", "latency", "elapsed", "runtime", "seconds"}),
     "flops": frozenset({"flop", "flops"}),
     "bytes": frozenset({"bytes", "traffic"}),
@@ -209,7 +209,7 @@ _HINTS: Final[Mapping[str, frozenset[str]]] = {
 # -- units ---------------------------------------------------------------------------------------------------------
 
 # Upper and lower case do not matter: no kernel takes megaseconds, so "Ms" means milliseconds.
-_TIME_UNITS: Final[Mapping[str, str]] = {
+_TIME_UNITS: Final = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunden"), "s"),
     **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
     **dict.fromkeys(("us", "usec", "usecs", "micros", "microsecond", "microseconds"), "us"),
@@ -276,8 +276,8 @@ _FACTOR: Final = re.compile(
     re.IGNORECASE,
 )
 _RAISED: Final = str.maketrans("\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "-0123456789")
-_PREFIX_OF_POWER: Final[Mapping[int, str]] = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P", -3: "m", -6: "u", -9: "n"}
-_PREFIXES: Final[Mapping[str, str]] = {
+_PREFIX_OF_POWER: Final = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P", -3: "m", -6: "u", -9: "n"}
+_PREFIXES: Final = {
     **dict.fromkeys(("k", "K", "thousand", "thousands", "kilo"), "k"),
     **dict.fromkeys(("M", "million", "millions", "mega", "Mio"), "M"),
     **dict.fromkeys(("G", "billion", "billions", "giga", "Mrd"), "G"),
@@ -867,7 +867,7 @@ def _words(text: str) -> list[str]:
 # -- advice --------------------------------------------------------------------------------------------------------
 
 _MAX_SHOWN_COLUMNS: Final = 12
-_DESCRIBED: Final[Mapping[str, str]] = {
+_DESCRIBED: Final = {
     "flops": "FLOPs of the kernel",
     "bytes": "bytes that the kernel moves",
     BANDWIDTH: "bytes that the kernel moves",
@@ -876,7 +876,7 @@ _DESCRIBED: Final[Mapping[str, str]] = {
     "intensity": "arithmetic intensity",
     "rate": "rate of the kernel",
 }
-_SOME_UNITS: Final[Mapping[str, str]] = {
+_SOME_UNITS: Final = {
     "flops": "GFLOP",
     "bytes": "MB",
     "time": "us, ms or s",

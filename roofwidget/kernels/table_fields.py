@@ -280,7 +280,7 @@ def _own_field(field: str, column: str, unit: str | None, row_unit: str) -> Fiel
     return Field(column, scale, "second" if is_rate else per)
 
 
-_FITTING: Final[Mapping[str, Collection[str]]] = {
+_FITTING: Final = {
     **{field: {field} for field in BASE_UNITS},
     "flops": {"flops", "rate"},
     "bytes": {"bytes", BANDWIDTH},
@@ -839,7 +839,7 @@ def _total_word(name: str) -> str:
     return name.strip(" :").casefold()
 
 
-_TOTALS: Final[Mapping[str, str]] = {
+_TOTALS: Final = {
     **dict.fromkeys(("total", "totals", "sum", "overall", "all", "gesamt", "summe", "\u03a3"), "total"),
     **dict.fromkeys(("mean", "average", "avg", "mittelwert"), "mean"),
 }

@@ -173,7 +173,7 @@ class Convention:
         return f"{self.name}: {', '.join(words)}"
 
 
-CONVENTIONS: Final[Mapping[str, Convention]] = MappingProxyType(
+CONVENTIONS: Final = MappingProxyType(
     {
         "textbook": Convention("textbook"),
         "xla": Convention("xla", causal="full", count_padding=False, transcendentals_apart=True),

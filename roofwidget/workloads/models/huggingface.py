@@ -433,7 +433,7 @@ _GEMMA3_DEFAULTS: Final = {
     "vocab_size": 262_208,
     "sliding_window_pattern": 6,
 }
-_READERS: Final[Mapping[str, _Reader]] = {
+_READERS: Final = {
     "llama": _Reader(_llama),
     "mistral": _Reader(_mistral),
     "mixtral": _Reader(_mixtral),

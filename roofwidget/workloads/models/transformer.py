@@ -21,7 +21,7 @@ from roofwidget.workloads.ops.formulas import positive, whole
 from roofwidget.workloads.tensors import Tensor
 
 Phase: TypeAlias = Literal["prefill", "decode", "train"]
-AnyDecoder: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig"
+AnyDecoder: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig
 """A decoder's name, a `config.json` (its path, or a dict), or a `DecoderConfig`."""
 
 
