@@ -262,7 +262,8 @@ class RunSeries:
     def names(self) -> Texts:
         """The name of each kernel, shape (m,): that in the baseline, or in the first run that has the kernel."""
         names = np.full(len(self), None, dtype=object)
-        for at in reversed(self._baseline_first):
+        # The baseline is last, so its names stay.
+        for at in sorted(range(len(self.runs)), key=lambda at: (at == self._first, -at)):
             rows = self.rows[:, at]
             names[rows >= 0] = self._run(at).names[rows[rows >= 0]]
         return frozen(names)
@@ -463,10 +464,6 @@ class RunSeries:
         if any(name not in self.dates for name in self.runs):
             return tuple(places)
         return tuple(sorted(places, key=lambda at: _instant(self.dates[self.runs[at]])))
-
-    @property
-    def _baseline_first(self) -> list[int]:
-        return sorted(range(len(self.runs)), key=lambda at: at != self._first)
 
     def _with_baseline(self, column_of: Callable[[RunComparison], A], found: A) -> A:
         """Return a column of the comparisons of all runs with the baseline, put into an array of unknown values."""

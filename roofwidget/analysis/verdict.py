@@ -581,13 +581,9 @@ def _first_headline(facts: Facts) -> str:
     )
 
 
-def _is_faster(fusion: Fusion) -> bool:
-    return fusion.best_seconds < fusion.seconds * (1 - _SAME_SPEED)
-
-
 def _graph_headline(facts: Facts) -> str:
     fusion = _known(facts.fusion)
-    if not _is_faster(fusion):
+    if not fusion.best_seconds < fusion.seconds * (1 - _SAME_SPEED):
         return f"This partition is the best{'' if fusion.is_exact else ' found'} for {facts.chip}."
     into = "one kernel" if fusion.best_kernels == 1 else f"{fusion.best_kernels:,} kernels"
     return f"Fused into {into}, this graph runs {format_factor(fusion.seconds / fusion.best_seconds)}× as fast."

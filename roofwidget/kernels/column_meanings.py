@@ -904,7 +904,8 @@ def question(asked: Meaning, how: str = "pass columns=") -> str:
         return f"'{asked.column}' is not used: it is a rate, and there is no column of seconds"
     if asked.doubt == "footprint":
         return f"'{asked.column}' is not used: the memory that a kernel occupies is no traffic"
-    hint = {"rate": "a count or a rate?", "unit": "it has no unit;"}.get(asked.doubt) or _if_it_is(asked)
+    hints = {"rate": "a count or a rate?", "unit": "it has no unit;"}
+    hint = hints.get(asked.doubt) or f"if it is the {_DESCRIBED[asked.field]},"
     first, *others = [f"{{'{asked.keyword}': {_given(asked, at)}}}" for at in range(len(asked.units) or 1)]
     more = "".join(f", or columns={other}" for other in others)
     return f"{' + '.join(map(repr, asked.columns))} is not used: {hint} {how}{first}{more}{_fill_in([asked])}"
@@ -914,10 +915,6 @@ def _given(asked: Meaning, at: int) -> str:
     """Return what the user writes for a column in one of its possible units, as Python."""
     pair = (asked.column, asked.units[at] if asked.units else _UNKNOWN)
     return repr(pair) if asked.also is None else f"[{pair!r}, {_given(asked.also, at)}]"
-
-
-def _if_it_is(asked: Meaning) -> str:
-    return f"if it is the {_DESCRIBED[asked.field]},"
 
 
 def _fill_in(asked: Iterable[Meaning]) -> str:

@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from roofwidget.workloads.masks import Mask, members
-from roofwidget.workloads.op import Op
 
 if TYPE_CHECKING:
     from roofwidget.workloads.structure import Structure
@@ -48,7 +47,11 @@ class Axes:
         self._of = [frozenset(axis - len(op.inputs[0].shape) for axis in op.axes) for op in ops]
         self.reductions: Mask = sum(1 << at for at, axes in enumerate(self._of) if axes)
         self._latest: tuple[Mask, _Clash] = 0, (None, None)
-        self._keeping: Mask = sum(1 << at for at in members(self.reductions) if _keeps(ops[at]))
+        self._keeping: Mask = sum(
+            1 << at
+            for at in members(self.reductions)
+            if any(len(one.shape) >= len(ops[at].inputs[0].shape) for one in ops[at].outputs)
+        )
 
     def axes_of(self, op: int) -> frozenset[int]:
         """Return the axes that an op reduces, counted from the last axis (-1)."""
@@ -152,7 +155,3 @@ class Axes:
         """Return the axes that a reduction reduces, for messages: ``axis 1``, ``axes 0, 2``."""
         axes = self.structure.ops[op].axes
         return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
-
-
-def _keeps(op: Op) -> bool:
-    return any(len(one.shape) >= len(op.inputs[0].shape) for one in op.outputs)

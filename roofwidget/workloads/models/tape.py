@@ -56,7 +56,7 @@ class Tape:
 
     def norm(self, x: Tensor, kind: str, name: str) -> Tensor:
         """Normalise rows. Backward: 9 FLOPs per element (rmsnorm) or 13 (layernorm), with the gradient of gamma."""
-        y: Tensor = getattr(self.graph, kind)(x, name=name)
+        y = getattr(self.graph, kind)(x, name=name)
         words = ("gamma",) if kind == "rmsnorm" else ("gamma", "beta")
         each = 9 if kind == "rmsnorm" else 13
 
@@ -70,7 +70,7 @@ class Tape:
 
     def rope(self, x: Tensor, head_dim: Count, name: str) -> Tensor:
         """Rotate pairs. Backward: the inverse rotation."""
-        y: Tensor = self.graph.rope(x, head_dim=head_dim, name=name)
+        y = self.graph.rope(x, head_dim=head_dim, name=name)
 
         def back(gradient: Tensor) -> None:
             table = self.graph.tensors[f"{name}.table"]
@@ -100,7 +100,7 @@ class Tape:
 
     def add(self, a: Tensor, b: Tensor, name: str) -> Tensor:
         """Add two tensors. Backward: each of the two tensors gets the gradient unchanged."""
-        y: Tensor = self.graph.add(a, b, name=name)
+        y = self.graph.add(a, b, name=name)
 
         def back(gradient: Tensor) -> None:
             self._accumulate(a, gradient)
@@ -110,7 +110,7 @@ class Tape:
 
     def swiglu(self, gate: Tensor, up: Tensor, name: str) -> Tensor:
         """Multiply silu(gate) by up. Backward: 12 FLOPs per element, with silu recomputed."""
-        y: Tensor = self.graph.swiglu(gate, up, name=name)
+        y = self.graph.swiglu(gate, up, name=name)
 
         def back(gradient: Tensor) -> None:
             n = gate.size
@@ -125,7 +125,7 @@ class Tape:
 
     def activation(self, x: Tensor, kind: str, name: str) -> Tensor:
         """Apply a function of one variable. Backward: twice the FLOPs, for the function and its derivative."""
-        y: Tensor = getattr(self.graph, kind)(x, name=name)
+        y = getattr(self.graph, kind)(x, name=name)
 
         def back(gradient: Tensor) -> None:
             n = x.size
