@@ -249,7 +249,8 @@ class _Line:
         """Show what the run did."""
         self._run.on_update = None
         first = f"{self._run.name}: {self._amounts()}"
-        self._show("\n".join([first, *(f"Note: {note}" for note in self._remarks())]))
+        notes = dict.fromkeys([*self.notes, *self._run.warnings])
+        self._show("\n".join([first, *(f"Note: {note}" for note in notes)]))
 
     def _show(self, text: str) -> None:
         content = {"text/plain": text}
@@ -259,10 +260,11 @@ class _Line:
             self._handle.update(content, raw=True)
 
     def _amounts(self) -> str:
+        found = self._counted() if self._run.calls else ""
         if self.error is not None:
             failed = f"the code failed after {format_quantity(self.seconds, 's')} with {type(self.error).__name__}"
-            return f"{failed}; {self._counted() if self._run.calls else 'nothing was counted'}"
-        return self._counted() if self._run.calls else _NOTHING
+            return f"{failed}; {found or 'nothing was counted'}"
+        return found or _NOTHING
 
     def _counted(self) -> str:
         totals = self._run.kernels.totals()
@@ -286,9 +288,6 @@ class _Line:
             return []
         self.notes += remarks_on_roofs(kernels, bound)
         return [f"{format_percent(float(bound.time[known].sum()) / seconds)} of the roof of {chip.name}"]
-
-    def _remarks(self) -> list[str]:
-        return list(dict.fromkeys([*self.notes, *self._run.warnings]))
 
 
 def _run(run: Recording, code: _Code, repeat: int, line: _Line) -> Any:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
-from roofwidget.kernels.columns import is_whole
 from roofwidget.kernels.filters import whole_from_one
 from roofwidget.kernels.table import Kernels
-from roofwidget.measure.counts import Request
+from roofwidget.measure.counts import Request, checked_count
 from roofwidget.measure.frameworks import counter, required
 from roofwidget.measure.profile import Profile, as_chip, own_operations, peaks_for
 from roofwidget.support.arguments import shown_value
@@ -155,11 +154,7 @@ class RooflineAnalyzer:
         ValueError
             If `warmup` is negative, `steps` is less than one, or the device is unknown.
         """
-        for name, value, least in (("warmup", warmup, 0), ("steps", steps, 1)):
-            if not is_whole(value):
-                raise TypeError(f"{name} must be a whole number, got {shown_value(value)}")
-            if value < least:
-                raise ValueError(f"{name} must be at least {least}, got {value}")
+        warmup, steps = checked_count(warmup, "warmup", 0), checked_count(steps, "steps", 1)
         torch = required("torch")
         place = _device(torch, device, self._model)
         args, kwargs = _inputs(self._sample, place)

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from roofwidget.kernels.columns import is_whole
 from roofwidget.measure import system
+from roofwidget.support.arguments import shown_value
 from roofwidget.units import format_quantity
 
 Grouping: TypeAlias = Literal["op", "module", "fusion"]
@@ -26,6 +28,21 @@ _MAX_MEDIAN: Final = 1.5
 
 NO_DEVICE: Final = "XLA"
 """The device of counts that were read from a program's text: it may be for any device."""
+
+
+def checked_count(value: Any, what: str, least: int) -> int:
+    """Return a whole number of at least `least`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the value is another: the message begins with `what`.
+    """
+    if not is_whole(value):
+        raise TypeError(f"{what} must be a whole number, got {shown_value(value)}")
+    if value < least:
+        raise ValueError(f"{what} must be at least {least}, got {value}")
+    return int(value)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ A counter is a module listed in `COUNTERS` with ``count(function, args, kwargs, 
 ``count_without_running(function, args, kwargs, request)``, which does the same without computing anything.
 
 Probes measure the peaks of a device. Their module is listed in `PROBES`, with ``DTYPES``, the measurable precisions,
-and ``probes(…)``, which yields `Probes`. Those of PyTorch and JAX also have ``find(device)``.
+and ``probes(…)``, which yields the probes that `roofwidget.measure.probes` describes. Those of PyTorch and JAX also
+have ``find(device)``.
 
 A recording has no function to call: it watches the code that runs. `WATCHERS` lists the modules with a class `Watch`
 for it, a subclass of `roofwidget.measure.watch.Watch`.
@@ -26,26 +27,12 @@ from roofwidget.measure.watch import Watch
 from roofwidget.support.did_you_mean import choose_from
 from roofwidget.support.extras import install_command
 
-COUNTERS: Final = {
-    "jax": "roofwidget.measure.jax.counter",
-    "numpy": "roofwidget.measure.numpy.counter",
-    "torch": "roofwidget.measure.torch.counter",
-}
-WATCHERS: Final = {
-    "jax": "roofwidget.measure.jax.watch",
-    "numpy": "roofwidget.measure.numpy.watch",
-    "torch": "roofwidget.measure.torch.watch",
-}
-
 TITLES: Final = {"jax": "JAX", "numpy": "numpy", "torch": "PyTorch"}
 """The names of the frameworks for a reader."""
 
-PROBES: Final = {
-    "jax": "roofwidget.measure.jax.probes",
-    "numpy": "roofwidget.measure.numpy.probes",
-    "torch": "roofwidget.measure.torch.probes",
-}
-
+COUNTERS: Final = {framework: f"roofwidget.measure.{framework}.counter" for framework in TITLES}
+WATCHERS: Final = {framework: f"roofwidget.measure.{framework}.watch" for framework in TITLES}
+PROBES: Final = {framework: f"roofwidget.measure.{framework}.probes" for framework in TITLES}
 GRAPHS: Final = {"jax": "roofwidget.measure.jax.graph", "torch": "roofwidget.measure.torch.graph"}
 """The modules that make a `Graph` of a model of a framework, each with a function ``graph_of``."""
 
@@ -108,8 +95,7 @@ def counter(framework: str) -> ModuleType:
     """
     if framework not in COUNTERS:
         raise ValueError(f"unknown framework {framework!r:.40}{choose_from(framework, COUNTERS)}")
-    if framework != "numpy":
-        required(framework)
+    required(framework)
     return import_module(COUNTERS[framework])
 
 
@@ -133,8 +119,7 @@ def probes_of(framework: str) -> ModuleType:
     ImportError
         If the framework is not installed. The message names the extra that installs it.
     """
-    if framework != "numpy":
-        required(framework)
+    required(framework)
     return import_module(PROBES[framework])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -211,10 +211,15 @@ def remarks_on_roofs(kernels: Kernels, bound: Bound) -> list[str]:
     chip = bound.chip
     if not any(source.confidence == "measured" for source in chip.sources.values()):
         return []
-    judging = {*bound.judged, *(name or bound.precision for name in kernels.precision[kernels.flops > 0])}
-    others = {*chip.peak_flops, *chip.memories} - judging
-    found = [note for note in chip.notes if note.partition(":")[0] not in others]
+    found = remarks_that_matter(chip.notes, kernels, bound)
     return [f"the measured roofs may be wrong: {first_few(found, _MAX_NOTES)}"] if found else []
+
+
+def remarks_that_matter(remarks: Iterable[str], kernels: Kernels, bound: Bound) -> list[str]:
+    """Return remarks on a chip's figures, except those on precisions and memory levels that judge no kernel."""
+    judging = {*bound.judged, *(name or bound.precision for name in kernels.precision[kernels.flops > 0])}
+    others = {*bound.chip.peak_flops, *bound.chip.memories} - judging
+    return [remark for remark in remarks if remark.partition(":")[0] not in others]
 
 
 def _cells(rate: MeasuredRate) -> list[str]:

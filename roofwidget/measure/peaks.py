@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.measure import system
+from roofwidget.measure.counts import checked_count
 from roofwidget.measure.frameworks import TITLES, is_imported, is_installed, probes_of, required
 from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peak_figures import LEVELS, PeakRequest, measure
@@ -161,12 +162,8 @@ def clear_peaks_cache() -> None:
 
 def _check_numbers(steps: Any, warmup: Any, budget_s: Any) -> None:
     for word, count, least in (("steps", steps, 1), ("warmup", warmup, 0)):
-        if count is None:
-            continue
-        if isinstance(count, bool) or not isinstance(count, int):
-            raise TypeError(f"{word} must be a whole number, got {shown_value(count)}")
-        if count < least:
-            raise ValueError(f"{word} must be at least {least}, got {count}")
+        if count is not None:
+            checked_count(count, word, least)
     if isinstance(budget_s, bool) or not isinstance(budget_s, int | float):
         raise TypeError(f"budget_s must be a number of seconds, got {shown_value(budget_s)}")
     if not 0 < budget_s < math.inf:

@@ -1,10 +1,23 @@
-"""What a framework offers for measuring peaks: prepared runs of a known amount of work."""
+"""What a framework offers for measuring peaks: prepared runs of a known amount of work.
+
+The probes of a framework on a device have:
+
+Notes
+-----
+    What a reader must know about figures of these probes.
+active_wait_s
+    How long threads keep processors busy after a product, while they wait for the next one.
+matmul(precision, size)
+    Returns the `Probe` of a product of two square matrices of a precision, with ``2 size³`` FLOPs.
+memory(array_bytes, setup_s)
+    Returns the `Probe` of ``a += b`` on two arrays of this many bytes each, with ``3 array_bytes`` bytes. The arrays
+    are smaller if a CPU cannot write all of them in `setup_s` seconds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 Clock = Callable[[], float]
 
@@ -35,27 +48,6 @@ class Probe:
     threads: int | None = None
     warnings: tuple[str, ...] = ()
     framework: str = ""
-
-
-class Probes(Protocol):
-    """The probes of one framework on one device."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What a reader must know about figures of these probes."""
-
-    @property
-    def active_wait_s(self) -> float:
-        """How long threads keep processors busy after a product, while they wait for the next one."""
-
-    def matmul(self, precision: str, size: int) -> Probe:
-        """Return a product of two square matrices of a precision, with ``2 size³`` FLOPs."""
-
-    def memory(self, array_bytes: int, setup_s: float) -> Probe:
-        """Return ``a += b`` on two arrays of this many bytes each, with ``3 array_bytes`` bytes.
-
-        The arrays are smaller if a CPU cannot write all of them in `setup_s` seconds.
-        """
 
 
 def timed(run: Callable[[], object], clock: Clock) -> Callable[[int], Sequence[float]]:

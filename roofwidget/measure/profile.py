@@ -15,12 +15,12 @@ from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import MAIN_LEVEL, is_whole
+from roofwidget.kernels.columns import MAIN_LEVEL
 from roofwidget.kernels.filters import whole_from_one
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure import profile_report
-from roofwidget.measure.counts import NO_DEVICE, Counts, Grouping, OpCount, Request, Timing
+from roofwidget.measure.counts import NO_DEVICE, Counts, Grouping, OpCount, Request, Timing, checked_count
 from roofwidget.measure.frameworks import COUNTERS, counter, default_grouping, framework_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
@@ -444,16 +444,11 @@ def _request(by: Any, timing: Any, warmup: Any, repeat: Any) -> Request:
         raise ValueError(f"timing: unknown {timing!r:.40}{choose_from(timing, _TIMINGS)}, or None")
     limits = [_SLOW_S if value is None else math.inf for value in (warmup, repeat)]
     warmup, repeat = _WARMUP if warmup is None else warmup, _REPEAT if repeat is None else repeat
-    for value, what, least in ((warmup, "warmup", 0), (repeat, "repeat", 1)):
-        if not is_whole(value):
-            raise TypeError(f"{what} must be a whole number, got {shown_value(value)}")
-        if value < least:
-            raise ValueError(f"{what} must be at least {least}, got {value}")
     return Request(
         grouping,
         cast("Timing", timing),
-        int(warmup),
-        int(repeat),
+        checked_count(warmup, "warmup", 0),
+        checked_count(repeat, "repeat", 1),
         warmup_limit_s=limits[0],
         repeat_limit_s=limits[1],
     )
@@ -516,7 +511,7 @@ def table_of(rows: Sequence[OpCount], source: str, warnings: tuple[str, ...] = (
         # Without FLOPs an operation has zero, not an unknown number.
         columns.by_key_of_rows([op.flops if op.flops is None else op.flops or {"vector": 0} for op in rows], "tensor"),
         _bytes_by_level(rows),
-        time=[np.nan if op.time is None else op.time for op in rows],
+        time=np.array([op.time for op in rows], dtype=np.float64),
         precision=[op.precision for op in rows],
         category=[op.category or op.name for op in rows],
         count=[op.count for op in rows],

@@ -14,6 +14,7 @@ from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError, Source
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels
+from roofwidget.measure.hardware_peaks import remarks_that_matter
 from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import (
     aligned,
@@ -119,7 +120,7 @@ def summary(profile: Profile, bound: Bound, of_merged: Bound, top: int, remarks:
         lines += [*aligned(_without_empty(rows, table)), *and_more(len(shown), top)]
     notes = [
         *_warnings(tuple(warning for warning in profile.warnings if warning != NOTHING_COUNTED)),
-        *_of_roofs(list(_that_matter(remarks, profile, bound))),
+        *_of_roofs(remarks_that_matter(remarks, profile.kernels, bound)),
         *_assumptions(profile, bound),
         *_above_roof(of_merged, table),
     ]
@@ -132,13 +133,6 @@ def _without_empty(rows: list[list[str]], table: Kernels) -> list[list[str]]:
     left_out = {name for name in rows[0] if (no_times and name in _OF_TIME) or (no_runs and name == _RUNS)}
     kept = [at for at, name in enumerate(rows[0]) if name not in left_out]
     return [[row[at] for at in kept] for row in rows]
-
-
-def _that_matter(remarks: Sequence[str], profile: Profile, bound: Bound) -> Iterator[str]:
-    """Yield remarks on the figures of a chip, except those on precisions and memory levels that no row uses."""
-    precisions = {name or bound.precision for name in profile.kernels.precision[profile.kernels.flops > 0]}
-    others = {*bound.chip.peak_flops, *bound.chip.memories} - {*bound.judged, *precisions}
-    yield from (remark for remark in remarks if remark.partition(":")[0] not in others)
 
 
 def _of_roofs(remarks: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack
 from dataclasses import replace
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, final
 
 from roofwidget.kernels.columns import ASKED_PRECISION
@@ -132,9 +132,7 @@ class Recording:
         self._flusher.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         global _active  # noqa: PLW0603 - see __enter__
         self.warnings = tuple(
             dict.fromkeys([*self.warnings, *(text for watch in self._watches.values() for text in watch.warnings)])

@@ -164,12 +164,12 @@ def _caches(root: Path, usable: Iterable[int]) -> Iterator[Cache]:
     capacities: dict[int, int] = {}
     for processor in usable:
         for folder in (root / f"sys/devices/system/cpu/cpu{processor}/cache").glob("index*"):
-            number, kind = _text(folder / "level"), _text(folder / "type")
-            capacity = _bytes(_text(folder / "size"))
+            number, kind = text_of(folder / "level"), text_of(folder / "type")
+            capacity = _bytes(text_of(folder / "size"))
             if not number.isdigit() or kind == "Instruction" or not capacity:
                 continue
             level = int(number)
-            together = frozenset(_processors(_text(folder / "shared_cpu_list"))) & usable or {processor}
+            together = frozenset(_processors(text_of(folder / "shared_cpu_list"))) & usable or {processor}
             sharers.setdefault(level, set()).add(frozenset(together))
             capacities[level] = min(capacity, capacities.get(level, capacity))
     for level in sorted(sharers):
@@ -192,7 +192,7 @@ def _bytes(size: str) -> int:
 
 
 def _model(root: Path) -> str:
-    for line in _text(root / "proc/cpuinfo").splitlines():
+    for line in text_of(root / "proc/cpuinfo").splitlines():
         key, _, value = line.partition(":")
         if key.strip() in {"model name", "Model"} and value.strip():
             return " ".join(value.split())
@@ -203,11 +203,11 @@ def _processor_quota(root: Path) -> float | None:
     """Return how many processors the control groups allow, or None without a limit."""
     quotas = []
     for folder in _control_groups(root):
-        quota, _, period = _text(folder / "cpu.max").partition(" ")
+        quota, _, period = text_of(folder / "cpu.max").partition(" ")
         if quota.isdigit() and period.isdigit():
             quotas.append(int(quota) / int(period))
     old = root / "sys/fs/cgroup/cpu"
-    quota, period = _text(old / "cpu.cfs_quota_us"), _text(old / "cpu.cfs_period_us")
+    quota, period = text_of(old / "cpu.cfs_quota_us"), text_of(old / "cpu.cfs_period_us")
     if quota.isdigit() and period.isdigit():
         quotas.append(int(quota) / int(period))
     return min((quota for quota in quotas if quota > 0), default=None)
@@ -215,12 +215,12 @@ def _processor_quota(root: Path) -> float | None:
 
 def _free_memory(root: Path) -> int | None:
     found = []
-    for line in _text(root / "proc/meminfo").splitlines():
+    for line in text_of(root / "proc/meminfo").splitlines():
         words = line.split()
         if words[:1] == ["MemAvailable:"] and words[1].isdigit():
             found.append(int(words[1]) * 1024)
     for folder in _control_groups(root):
-        limit, used = _text(folder / "memory.max"), _text(folder / "memory.current")
+        limit, used = text_of(folder / "memory.max"), text_of(folder / "memory.current")
         if limit.isdigit() and used.isdigit():
             found.append(max(0, int(limit) - int(used)))
     return min(found, default=None)
@@ -229,7 +229,7 @@ def _free_memory(root: Path) -> int | None:
 def _control_groups(root: Path) -> Iterator[Path]:
     """Yield the folder of this process's control group (version 2) and of all groups above it."""
     top = root / "sys/fs/cgroup"
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in text_of(root / "proc/self/cgroup").splitlines():
         number, _, path = line.partition("::")
         if number == "0":
             folder = top / path.strip("/")
@@ -239,7 +239,7 @@ def _control_groups(root: Path) -> Iterator[Path]:
 def _processor_times(root: Path, usable: Iterable[int]) -> tuple[float | None, float | None]:
     """Return seconds of work and of steal on the usable processors since the start of the system."""
     names = {f"cpu{processor}" for processor in usable}
-    rows = [line.split() for line in _text(root / "proc/stat").splitlines()]
+    rows = [line.split() for line in text_of(root / "proc/stat").splitlines()]
     counts = [[int(word) for word in words] for name, *words in filter(None, rows) if name in names]
     if not counts or min(map(len, counts)) <= _STEAL_COLUMN:
         return None, None
@@ -248,7 +248,7 @@ def _processor_times(root: Path, usable: Iterable[int]) -> tuple[float | None, f
     return worked / ticks, sum(row[_STEAL_COLUMN] for row in counts) / ticks
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Return the text of a file of the system, or nothing if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()

@@ -44,12 +44,16 @@ class _Same:
     def summed(self) -> OpCount:
         """Return one operation with the totals over all runs."""
         op, runs = self.op, self.runs
+
+        def times(amount: int | None) -> int | None:
+            return None if amount is None else runs * amount
+
         return replace(
             op,
             flops=None if op.flops is None else {key: runs * count for key, count in op.flops.items()},
-            bytes_read=None if op.bytes_read is None else runs * op.bytes_read,
-            bytes_written=None if op.bytes_written is None else runs * op.bytes_written,
-            network_bytes=None if op.network_bytes is None else runs * op.network_bytes,
+            bytes_read=times(op.bytes_read),
+            bytes_written=times(op.bytes_written),
+            network_bytes=times(op.network_bytes),
             count=runs * op.count,
             time=None if np.isnan(self.total) else self.total,
         )

@@ -103,10 +103,8 @@ def processor(root: Path = Path("/")) -> Chip:
     """
     machine = system.machine(root)
     name = device_tools.processor_name(_apple() or machine.name)
-    cpuinfo = root / "proc/cpuinfo"
-    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
-    ids = _ARM.get(device_tools.arm_core(text), ())
-    if len(ids) > 1 and _vendor(root) == "Amazon EC2":
+    ids = _ARM.get(device_tools.arm_core(system.text_of(root / "proc/cpuinfo")), ())
+    if len(ids) > 1 and system.text_of(root / "sys/devices/virtual/dmi/id/sys_vendor") == "Amazon EC2":
         ids = (_OF_AMAZON,)
     named = chips_named(ids[0]) if len(ids) == 1 else () if ids else chips_named(name)
     # A package with a GPU has the same name as its cores.
@@ -183,7 +181,7 @@ def _on_pci(root: Path) -> tuple[Device, ...]:
     """Return the devices whose PCI id is one of the catalogue: the last resort, without a tool."""
     found: list[Device] = []
     for folder in sorted((root / "sys/bus/pci/devices").glob("*")):
-        vendor, number, kind = (_line(folder / word) for word in ("vendor", "device", "class"))
+        vendor, number, kind = (system.text_of(folder / word) for word in ("vendor", "device", "class"))
         pci = f"{vendor.removeprefix('0x')}:{number.removeprefix('0x')}"
         if kind.startswith(_PCI_CLASSES) and (known := chips_named(pci)):
             name = known[0].name if len(known) == 1 else pci
@@ -194,17 +192,6 @@ def _on_pci(root: Path) -> tuple[Device, ...]:
 def _apple() -> str:
     """Return the name of Apple's processor; an empty text on other systems."""
     return _run("sysctl", ("-n", "machdep.cpu.brand_string")).strip() if platform.system() == "Darwin" else ""
-
-
-def _vendor(root: Path) -> str:
-    return _line(root / "sys/devices/virtual/dmi/id/sys_vendor")
-
-
-def _line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 def _run(tool: str, arguments: tuple[str, ...]) -> str:

@@ -161,8 +161,9 @@ def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
     """
     known = _by_format()
     if format not in known:
-        msg = f"there is no format '{format}'{did_you_mean(str(format), known, f'; there are {listed(known)}')}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"there is no format '{format}'{did_you_mean(str(format), known, f'; there are {listed(known)}')}"
+        )
     return known[format]
 
 
@@ -211,5 +212,4 @@ def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Ker
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    msg = f"module 'roofwidget.readers' has no attribute '{name}'"
-    raise AttributeError(msg)
+    raise AttributeError(f"module 'roofwidget.readers' has no attribute '{name}'")

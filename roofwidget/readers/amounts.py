@@ -1,14 +1,42 @@
-"""Products and quotients of numbers of a file, which may be too large for a double."""
+"""Products and quotients of numbers of a file, which may be too large for a double, and what is said of integers."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
+from roofwidget.support.precisions import is_integer
+
+
+def integers_counted(keys: Iterable[str]) -> list[str]:
+    """Return a warning if some of the FLOPs, which have these keys, are operations of integers.
+
+    Examples
+    --------
+    >>> integers_counted(["fp32", "int8", "int8"])
+    ['operations of integers are counted too, under int8: their unit is OP, not FLOP']
+    """
+    named = " and ".join(dict.fromkeys(filter(is_integer, keys)))
+    return [f"operations of integers are counted too, under {named}: their unit is OP, not FLOP"] if named else []
+
+
+def number_or_nan(value: object) -> float:
+    """Return a number, or NaN for a text or another value that is none.
+
+    Examples
+    --------
+    >>> number_or_nan("1e3"), number_or_nan(None), number_or_nan(10**400)
+    (1000.0, nan, nan)
+    """
+    try:
+        return float(value)  # type: ignore[arg-type]  # else a TypeError
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def product(error: Callable[[int], ProfileError], numbers: Floats, *factors: Floats | float) -> Floats:

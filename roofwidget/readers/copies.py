@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Bools, Floats
 from roofwidget.readers.kernel_families import kernel_family
-
-Mask = npt.NDArray[np.bool_]
 
 # A copy within a device reads and writes its memory. Other copies cross a link, which no memory roof bounds.
 WITHIN: Final = re.compile(
@@ -43,7 +40,7 @@ COPY: Final = "copy"
 """The category of copies and fills."""
 
 
-def are_copies(names: Sequence[str]) -> Mask:
+def are_copies(names: Sequence[str]) -> Bools:
     """Return which names are those of copies or fills, shape (n,).
 
     Examples
@@ -69,7 +66,7 @@ def level_and_passes(name: str) -> tuple[str, int]:
     return MAIN_LEVEL, 2 if WITHIN.search(name) else 1
 
 
-def with_copies(arguments: dict[str, Any], is_copy: Mask, words: Sequence[str] | None = None) -> dict[str, Any]:
+def with_copies(arguments: dict[str, Any], is_copy: Bools, words: Sequence[str] | None = None) -> dict[str, Any]:
     """Return the arguments of `Kernels` with the meaning of rows that are copies or fills, and families of kernels.
 
     A copy computes nothing. Its bytes cross a link, or are read and written in the main memory. A kernel without a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -50,6 +51,21 @@ def members_of(folder: Source, recognises: Callable[[Source], bool]) -> list[Sou
     """Return the files of a folder that a reader recognises; none if the folder has more than 100 files."""
     members = folder.members().values()
     return [one for one in members if not one.is_folder and recognises(one)] if len(members) <= _MAX_MEMBERS else []
+
+
+def alone_in_a_folder(recognises: Callable[[Source], bool]) -> Callable[[Source], bool]:
+    """Return a function that also recognises a folder with exactly one file that `recognises` does."""
+
+    @wraps(recognises)
+    def either(source: Source) -> bool:
+        return len(members_of(source, recognises)) == 1 if source.is_folder else recognises(source)
+
+    return either
+
+
+def one_of(source: Source, recognises: Callable[[Source], bool]) -> Source:
+    """Return the first file of a folder that a reader recognises; another source as it is."""
+    return members_of(source, recognises)[0] if source.is_folder else source
 
 
 def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:

@@ -17,19 +17,20 @@ How to make it::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Bools, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.amounts import product
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import value_at
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import read_table, split_line
+from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import listed
 from roofwidget.units import prefix_factor
 
@@ -49,7 +50,8 @@ _MAX_NAMED: Final = 4
 _BYTES: Final = "bytes_per_second"
 _DIVISOR: Final = "time x iterations, of the CPU unless the name ends with real_time or manual_time"
 
-Mask = npt.NDArray[np.bool_]
+_Runs: TypeAlias = "_Exported | _Table"
+"""The benchmarks of a file."""
 
 
 def recognises(source: Source) -> bool:
@@ -80,7 +82,7 @@ def read(source: Source) -> Kernels:
     every: _Runs = _Exported(source) if _BEGIN.match(source.beginning) else _Table(source)
     runs, only_aggregates, messages = _kept(every)
     if not len(runs.names):
-        raise ProfileError(source.name, "no benchmark ran: look at 'error_message', or at --benchmark_filter")
+        raise source.error("no benchmark ran: look at 'error_message', or at --benchmark_filter")
     units = runs.units()
     per_second = np.array([_PER_SECOND.get(unit, np.nan) for unit in units])
     if np.isnan(per_second).any():
@@ -137,20 +139,6 @@ def _amounts(runs: _Runs, key: str, rates: Floats, seconds: Floats) -> Floats:
     return product(lambda row: runs.error(row, key, "the rate is too large for its time"), rates, seconds)
 
 
-class _Runs(Protocol):
-    """The benchmarks of a file."""
-
-    names: list[str]
-
-    def counters(self) -> Iterable[str]: ...
-    def units(self) -> list[str]: ...
-    def numbers(self, key: str) -> Floats: ...
-    def error(self, row: int, key: str, reason: str) -> ProfileError: ...
-    def failed(self) -> Mask: ...
-    def aggregates(self) -> Mask: ...
-    def only(self, at: npt.NDArray[np.intp]) -> _Runs: ...
-
-
 class _Exported:
     """The benchmarks of a JSON file."""
 
@@ -171,10 +159,10 @@ class _Exported:
     def error(self, row: int, key: str, reason: str) -> ProfileError:
         return self._runs.error(row, key, reason)
 
-    def failed(self) -> Mask:
+    def failed(self) -> Bools:
         return np.array([bool(run.get("error_occurred") or run.get("skipped")) for run in self._runs.rows], np.bool_)
 
-    def aggregates(self) -> Mask:
+    def aggregates(self) -> Bools:
         kinds = [run.get("run_type") for run in self._runs.rows]
         by_name = _aggregates(self.names)
         return np.array(
@@ -182,7 +170,7 @@ class _Exported:
             np.bool_,
         )
 
-    def only(self, at: npt.NDArray[np.intp]) -> _Exported:
+    def only(self, at: Places) -> _Exported:
         rows, numbered = ([values[row] for row in at] for values in (self._runs.rows, self._runs.numbered))
         return _Exported(self._source, JsonRows(self._source.name, rows, numbered))
 
@@ -190,9 +178,9 @@ class _Exported:
 def _benchmarks(source: Source) -> JsonRows:
     # The library writes NaN for a deviation of one repetition.
     document = source.json(nan=True)
-    given = document.get("benchmarks") if isinstance(document, dict) else None
+    given = value_at(document, "benchmarks")
     if not (isinstance(given, list) and all(isinstance(run, dict) for run in given)):
-        raise ProfileError(source.name, "expected an object with a list 'benchmarks' of objects")
+        raise source.error("expected an object with a list 'benchmarks' of objects")
     return JsonRows(source.name, given)
 
 
@@ -226,13 +214,13 @@ class _Table:
     def error(self, row: int, key: str, reason: str) -> ProfileError:
         return self._table.error(int(self._at[row]), key, reason)
 
-    def failed(self) -> Mask:
+    def failed(self) -> Bools:
         return np.array([cell.strip().casefold() == "true" for cell in self._cells("error_occurred")], np.bool_)
 
-    def aggregates(self) -> Mask:
+    def aggregates(self) -> Bools:
         return np.array(_aggregates(self.names), np.bool_)
 
-    def only(self, at: npt.NDArray[np.intp]) -> _Table:
+    def only(self, at: Places) -> _Table:
         self._at = self._at[at]
         self.names = self._cells("name")
         return self

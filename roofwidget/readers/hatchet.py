@@ -18,8 +18,8 @@ and ``time.duration.ns`` in nanoseconds. A rank is part of `Kernels.extra`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -27,10 +27,12 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.devices import chip_of_capability, named_apart
-from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
+from roofwidget.readers.input.documents import object_at, value_at
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.tool_table import factor
+from roofwidget.support.did_you_mean import first_in
+from roofwidget.support.text_tables import counted
 
 FORMAT: Final = "hatchet"
 EXPECTED: Final = "a call tree of Triton's Proton (.hatchet), of Hatchet, or of Caliper (json-split)"
@@ -49,10 +51,9 @@ _MAX_NAMED_DEVICES: Final = 3
 _LIMIT: Final = 1e290
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is one of these call trees, or a folder with exactly one."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return _form(source.document(_may_be_tree)) is not None
 
 
@@ -75,14 +76,12 @@ def read(source: Source, *, unit: str = "s") -> Kernels:
     """
     scale = factor(unit, "s") if isinstance(unit, str) else None
     if scale is None:
-        msg = f"unit must be a unit of time such as 'us', got {unit!r:.40}"
-        raise ValueError(msg)
-    if source.is_folder:
-        return read(members_of(source, recognises)[0], unit=unit)
+        raise ValueError(f"unit must be a unit of time such as 'us', got {unit!r:.40}")
+    source = one_of(source, recognises)
     document: Any = source.json(nan=True)
     form = _form(document)
     if form is None:
-        raise ProfileError(source.name, f"expected {EXPECTED}")
+        raise source.error(f"expected {EXPECTED}")
     if form is _DUMP:
         return _of_dump(document, source, scale)
     if form is _SPLIT:
@@ -118,8 +117,8 @@ class _Node:
         Its name, and the number of the node around it (-1 for a root).
     metrics
         Its numbers and texts.
-    place
-        Where it is in the file.
+    place, source
+        Where it is in the file, and the file.
     is_of_hook
         Whether Proton's hook ran it.
     """
@@ -128,8 +127,12 @@ class _Node:
     parent: int
     metrics: Mapping[str, Any]
     place: str
+    source: Source
     is_of_hook: bool = False
-    own: dict[str, float] = field(default_factory=dict)
+
+    def number(self, key: str) -> float:
+        """Return a metric; NaN if the node lacks it."""
+        return _amount(self.metrics.get(key), key, self.place, self.source)
 
 
 def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
@@ -142,12 +145,12 @@ def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
     ]
     while waiting:
         given, parent, is_of_hook, place = waiting.pop()
-        frame, metrics, children = (given.get(key) for key in _TREE) if isinstance(given, dict) else (None,) * 3
-        name = frame.get("name") if isinstance(frame, dict) else None
+        frame, metrics, children = (value_at(given, key) for key in _TREE)
+        name = value_at(frame, "name")
         if not isinstance(name, str) or not isinstance(metrics, dict):
-            raise ProfileError(source.name, "expected a node with frame.name and metrics", place=place)
+            raise source.error("expected a node with frame.name and metrics", place=place)
         is_of_hook = is_of_hook or name == _HOOK
-        yield _Node(name, parent, metrics, place, is_of_hook)
+        yield _Node(name, parent, metrics, place, source, is_of_hook)
         below = children if isinstance(children, list) else []
         waiting += [
             (child, numbers, is_of_hook, f"{place}.children[{at}]") for at, child in reversed(list(enumerate(below)))
@@ -155,14 +158,16 @@ def _walked(document: Sequence[Any], source: Source) -> Iterator[_Node]:
         numbers += 1
 
 
-def _number(node: _Node, key: str, source: Source) -> float:
-    """Return a metric; NaN if the node lacks it."""
-    value = node.metrics.get(key)
+def _amount(value: Any, key: str, place: str, source: Source) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _LIMIT:
-        raise ProfileError(source.name, f"'{key}': expected a number from 0, got {value!r:.40}", place=node.place)
+        raise source.error(f"'{key}': expected a number from 0, got {value!r:.40}", place=place)
     return float(value)
+
+
+def _column(nodes: Iterable[_Node], key: str) -> Floats:
+    return np.array([node.number(key) for node in nodes])
 
 
 def _is_proton(nodes: Sequence[_Node]) -> bool:
@@ -170,17 +175,17 @@ def _is_proton(nodes: Sequence[_Node]) -> bool:
 
 
 def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) -> Kernels:
-    timed = [number for number, node in enumerate(nodes) if _number(node, _TIME, source) > 0]
+    timed = [number for number, node in enumerate(nodes) if node.number(_TIME) > 0]
     kernels = [number for number in timed if not nodes[number].is_of_hook]
     if not kernels:
-        reason = "no kernel with a time in ns: cycles and samples of Proton are not read"
-        raise ProfileError(source.name, reason)
-    amounts = {key: np.array([_number(nodes[number], key, source) for number in kernels]) for key in _AMOUNTS}
-    time = np.array([_number(nodes[number], _TIME, source) for number in kernels])
-    warnings = _with_scopes(nodes, kernels, amounts, time, source)
+        raise source.error("no kernel with a time in ns: cycles and samples of Proton are not read")
+    rows = [nodes[number] for number in kernels]
+    amounts = {key: _column(rows, key) for key in _AMOUNTS}
+    time = _column(rows, _TIME)
+    warnings = _with_scopes(nodes, kernels, amounts, time)
     left_out = len(timed) - len(kernels)
     if left_out:
-        warnings.append(f"{left_out:,} row{'' if left_out == 1 else 's'} left out: kernels of Proton's own hook")
+        warnings.append(f"{counted(left_out, 'row')} left out: kernels of Proton's own hook")
     flops = {precision: amounts[key] for key, precision in _FLOPS.items() if not np.isnan(amounts[key]).all()}
     if "fp8" in flops:
         warnings.append("flops8 is taken for fp8: Proton does not tell fp8 from int8")
@@ -191,11 +196,11 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
         warnings.append(
             f"{' and '.join(unknown)} are unknown: hook='triton' and metadata of kernels, or scopes, give them"
         )
-    devices = [_device(nodes[number].metrics) for number in kernels]
-    count = np.array([_number(nodes[number], "count", source) for number in kernels])
+    devices = [_device(row.metrics) for row in rows]
+    count = _column(rows, "count")
     return Kernels(
-        named_apart([nodes[number].name for number in kernels], devices),
-        flops or np.full(len(kernels), np.nan),
+        named_apart([row.name for row in rows], devices),
+        flops,
         amounts["bytes"],
         time=time * 1e-9,
         count=np.where(np.isnan(count), 1.0, count),
@@ -215,9 +220,7 @@ def _of_proton(nodes: Sequence[_Node], document: Sequence[Any], source: Source) 
     )
 
 
-def _with_scopes(
-    nodes: Sequence[_Node], kernels: Sequence[int], amounts: dict[str, Floats], time: Floats, source: Source
-) -> list[str]:
+def _with_scopes(nodes: Sequence[_Node], kernels: Sequence[int], amounts: dict[str, Floats], time: Floats) -> list[str]:
     """Give amounts of scopes to the longest of their kernels, where these have none, and return warnings."""
     rows = {number: row for row, number in enumerate(kernels)}
     own = {key: {n for n, node in enumerate(nodes) if n not in rows and node.metrics.get(key)} for key in _AMOUNTS}
@@ -238,7 +241,7 @@ def _with_scopes(
                 double += 1
                 continue
             longest = members[int(np.argmax(time[members]))]
-            amounts[key][longest] = _number(nodes[scope], key, source)
+            amounts[key][longest] = nodes[scope].number(key)
             given, several = given + 1, several + (len(members) > 1)
     return [
         *([f"{several:,} amounts of scopes are those of the longest kernel of the scope"] if several else []),
@@ -292,7 +295,7 @@ _INCLUSIVE: Final = ("time (inc)", "time (s) (inc)", "time (inc) (s)")
 def _of_literal(nodes: Sequence[_Node], source: Source, scale: float) -> Kernels:
     parents = [nodes[node.parent].name if node.parent >= 0 else None for node in nodes]
     columns = {
-        key: np.array([_number(node, key, source) for node in nodes])
+        key: _column(nodes, key)
         for key in (*_EXCLUSIVE, *_INCLUSIVE, *_AMOUNTS)
         if any(key in node.metrics for node in nodes)
     }
@@ -303,17 +306,17 @@ def _of_dump(document: Mapping[str, Any], source: Source, scale: float) -> Kerne
     """Return the rows of ``GraphFrame.dump``: a graph, and a data frame with a row per node (and rank)."""
     records = document["dataframe"]
     if not isinstance(records, list) or not records or not all(isinstance(one, dict) for one in records):
-        raise ProfileError(source.name, "expected a list of objects under 'dataframe'")
+        raise source.error("expected a list of objects under 'dataframe'")
     names, parents = _graph(document["graph"])
-    nodes = [_Node(_name(one, names), -1, one, f"dataframe[{at}]") for at, one in enumerate(records)]
+    nodes = [_Node(_name(one, names), -1, one, f"dataframe[{at}]", source) for at, one in enumerate(records)]
     metrics = document.get("exclusive_metrics"), document.get("inclusive_metrics")
     listed = [name for found in metrics if isinstance(found, list) for name in found if isinstance(name, str)]
     wanted = dict.fromkeys((*_EXCLUSIVE, *_INCLUSIVE, *_AMOUNTS, *listed[:100]))
     there = [key for key in wanted if any(key in one for one in records)]
-    columns = {key: np.array([_number(node, key, source) for node in nodes]) for key in there}
+    columns = {key: _column(nodes, key) for key in there}
     extra: dict[str, Any] = {"parent": [parents.get(str(one.get("node"))) for one in records]}
     if any("rank" in one for one in records):
-        extra["rank"] = np.array([_number(node, "rank", source) for node in nodes])
+        extra["rank"] = _column(nodes, "rank")
     return _of_columns([node.name for node in nodes], columns, extra, source, scale)
 
 
@@ -343,19 +346,18 @@ def _graph(given: Any) -> tuple[dict[str, str], dict[str, str]]:
 def _of_columns(
     names: list[str], columns: Mapping[str, Floats], extra: Mapping[str, Any], source: Source, scale: float
 ) -> Kernels:
-    exclusive = next((key for key in _EXCLUSIVE if key in columns), None)
-    inclusive = next((key for key in _INCLUSIVE if key in columns), None)
+    exclusive, inclusive = first_in(_EXCLUSIVE, columns), first_in(_INCLUSIVE, columns)
     time = inclusive or exclusive
     if time is None:
-        raise ProfileError(source.name, f"no metric 'time' and no 'time (inc)' among the metrics of {len(names)} nodes")
+        raise source.error(f"no metric 'time' and no 'time (inc)' among the metrics of {len(names)} nodes")
     flops = {precision: columns[key] for key, precision in _FLOPS.items() if key in columns}
     own_unit = {"(us)": 1e-6, "(s)": 1.0}
     factors = {key: next((f for mark, f in own_unit.items() if mark in key), scale) for key in (time, exclusive) if key}
     used = {exclusive, inclusive, *_AMOUNTS}
     return Kernels(
         names,
-        flops or np.full(len(names), np.nan),
-        columns.get("bytes", np.full(len(names), np.nan)),
+        flops,
+        columns.get("bytes", {}),
         time=columns[time] * factors[time],
         self_time=columns[exclusive] * factors[exclusive] if exclusive and inclusive else None,
         origin={"time": time, **({"self_time": exclusive} if exclusive and inclusive else {})},
@@ -383,12 +385,12 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
     about = document["column_metadata"]
     is_table = all(isinstance(one, list) for one in (names, rows, nodes, about)) and len(about) == len(names)
     if not is_table or not all(isinstance(name, str) for name in names):
-        raise ProfileError(source.name, "expected lists of columns, of their metadata, of rows and of nodes")
+        raise source.error("expected lists of columns, of their metadata, of rows and of nodes")
     if not rows:
-        raise ProfileError(source.name, "the file has no row under 'data'")
+        raise source.error("the file has no row under 'data'")
     for at, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != len(names):
-            raise ProfileError(source.name, f"expected {len(names)} values", place=f"data[{at}]")
+            raise source.error(f"expected {len(names)} values", place=f"data[{at}]")
     cells = dict(zip(names, zip(*rows, strict=True), strict=True))
     paths = [
         name for name, one in zip(names, about, strict=True) if isinstance(one, dict) and not one.get("is_value", True)
@@ -397,20 +399,20 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
         (name for name in ("path", "source.function#cali.sampler.pc") if name in paths), next(iter(paths), None)
     )
     if path is None:
-        raise ProfileError(source.name, "no column of nodes, such as 'path'")
+        raise source.error("no column of nodes, such as 'path'")
     labels, parents = _labels(nodes, cells[path], source)
     found = [(match, name) for name in names if name != path and (match := _DURATION.fullmatch(name))]
     own = _best([(match, name) for match, name in found if "inclusive" not in match["of"] and not match["inc"]])
     whole = _best([(match, name) for match, name in found if "inclusive" in match["of"] or match["inc"]])
     time = whole or own
     if time is None:
-        raise ProfileError(source.name, f"no column of times (time.duration) among {', '.join(names[:12])}")
+        raise source.error(f"no column of times (time.duration) among {', '.join(names[:12])}")
     used = {path, *(one[1] for one in (own, whole) if one)}
     numeric = [name for name in names if name not in used and name not in paths]
     return Kernels(
         labels,
-        np.full(len(rows), np.nan),
-        np.full(len(rows), np.nan),
+        {},
+        {},
         time=_values(cells[time[1]], time[1], source) * _seconds(time[0]),
         self_time=_values(cells[own[1]], own[1], source) * _seconds(own[0]) if own and whole else None,
         origin={"time": time[1], **({"self_time": own[1]} if own and whole else {})},
@@ -434,11 +436,11 @@ def _seconds(match: re.Match[str]) -> float:
 
 def _labels(nodes: Sequence[Any], numbers: Sequence[Any], source: Source) -> tuple[list[str], list[str | None]]:
     """Return the label of each row's node, and the label of the node around it."""
-    labels = [str(node.get("label", "")) if isinstance(node, dict) else "" for node in nodes]
-    around = [node.get("parent") if isinstance(node, dict) else None for node in nodes]
+    labels = [str(object_at(node).get("label", "")) for node in nodes]
+    around = [value_at(node, "parent") for node in nodes]
     for at, number in enumerate(numbers):
         if number is not None and not (type(number) is int and 0 <= number < len(nodes)):
-            raise ProfileError(source.name, f"expected the number of a node, got {number!r:.40}", place=f"data[{at}]")
+            raise source.error(f"expected the number of a node, got {number!r:.40}", place=f"data[{at}]")
     parents = [labels[one] if type(one) is int and 0 <= one < len(labels) else None for one in around]
     return (
         ["(outside of all regions)" if number is None else labels[number] for number in numbers],
@@ -447,12 +449,7 @@ def _labels(nodes: Sequence[Any], numbers: Sequence[Any], source: Source) -> tup
 
 
 def _values(cells: Sequence[Any], name: str, source: Source) -> Floats:
-    for at, cell in enumerate(cells):
-        is_number = isinstance(cell, (int, float)) and not isinstance(cell, bool) and 0 <= cell < _LIMIT
-        if cell is not None and not is_number:
-            reason = f"'{name}': expected a number from 0, got {cell!r:.40}"
-            raise ProfileError(source.name, reason, place=f"data[{at}]")
-    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+    return np.array([_amount(cell, name, f"data[{at}]", source) for at, cell in enumerate(cells)])
 
 
 def _plain(cells: Sequence[Any]) -> Floats | None:

@@ -182,8 +182,7 @@ def read_many(
     """
     paths = _paths(paths_or_glob)
     if client is not None and not hasattr(client, "submit"):
-        msg = f"client must be an Executor or a dask.distributed Client, got {type(client).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"client must be an Executor or a dask.distributed Client, got {type(client).__name__}")
     with advancing(progress, len(paths), unit="file", description="reading") as advance:
         if client is None:
             with ThreadPoolExecutor() as threads:
@@ -205,8 +204,7 @@ def _paths(given: Any) -> list[str]:
             raise ProfileError(shown(pattern), problem)
         paths = sorted(glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207 - glob keeps the path as the user wrote it
         if not paths:
-            msg = f"no file matches '{pattern}'"
-            raise FileNotFoundError(msg)
+            raise FileNotFoundError(f"no file matches '{pattern}'")
         return paths
     what = "paths_or_glob must be a pattern such as 'runs/*.json', or a list of paths"
     if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
@@ -218,8 +216,7 @@ def _paths(given: Any) -> list[str]:
         paths.append(os.fspath(path))
     twice = next((path for path, times in Counter(paths).items() if times > 1), None)
     if twice is not None:
-        msg = f"'{twice}' is given twice: remove one"
-        raise ValueError(msg)
+        raise ValueError(f"'{twice}' is given twice: remove one")
     return paths
 
 

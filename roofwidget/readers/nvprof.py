@@ -33,8 +33,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies, refusals
 from roofwidget.readers.amounts import product
 from roofwidget.readers.devices import by_device, named_apart, one_chip_of, without_number
-from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation, tool_table
@@ -89,12 +88,11 @@ _CORRELATION: Final = re.compile(r" \[\d+\]$")
 _BEGIN: Final = re.compile(r"^==\d+== (?:NVPROF is profiling|Profiling result|Metric result)", re.MULTILINE)
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is a table of nvprof, or text that nvprof prints."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     if databases.is_database(source):
-        return _is_own_database(source)
+        return b"CUPTI_ACTIVITY_KIND" in source.head and b"StringTable" in source.head
     text = source.beginning
     return ("==" in text and _BEGIN.search(text) is not None) or tool_table.find(source, _TABLES) is not None
 
@@ -107,19 +105,14 @@ def read(source: Source) -> Kernels:
     ProfileError
         If the table has no kernels, is printed for people, or is damaged.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0])
+    source = one_of(source, recognises)
     if databases.is_database(source):
         name = source.name.rpartition("/")[2]
-        raise ProfileError(source.name, f"the file has nvprof's own format: nvprof --csv --print-gpu-trace -i {name}")
+        raise source.error(f"the file has nvprof's own format: nvprof --csv --print-gpu-trace -i {name}")
     table = tool_table.find(source, _TABLES)
     if table is None:
         return _kernels(_as_csv(source), _SUMMARY)
     return _metrics(source) if table is _METRICS else _kernels(_first_table(source, table), table)
-
-
-def _is_own_database(source: Source) -> bool:
-    return b"CUPTI_ACTIVITY_KIND" in source.head and b"StringTable" in source.head
 
 
 def _first_table(source: Source, table: ToolTable) -> Source:
@@ -133,12 +126,11 @@ def _first_table(source: Source, table: ToolTable) -> Source:
 
 
 def _of_text(source: Source, text: str) -> Source:
-    data = text.encode()
-    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
+    return Source.of_bytes(source.name, text.encode())
 
 
 def _kernels(source: Source, table: ToolTable) -> Kernels:
-    found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
+    found = tool_table.read_columns(source, table).arguments()
     names = [_CORRELATION.sub("", name) for name in found["names"]]
     found["names"] = names
     found = copies.with_copies(found, copies.are_copies(names))
@@ -234,9 +226,8 @@ def _means(rows: DelimitedTable, used: Sequence[int]) -> Floats:
 def _metrics(source: Source) -> Kernels:
     rows = read_table(source, header=_METRICS.is_header, strict=True)
     if not len(rows):
-        raise ProfileError(source.name, "the table of nvprof has no row under its header")
+        raise source.error("the table of nvprof has no row under its header")
     found = _Metrics(rows)
-    n = len(found.keys)
     flops = {precision: found.totals[name] for precision, name in _FLOPS.items() if name in found.totals}
     moved, origin = _bytes_of(found.totals)
     devices = [device for device, _ in found.keys]
@@ -245,8 +236,8 @@ def _metrics(source: Source) -> Kernels:
     asked = {"FLOPs": "flop_count_sp,flop_count_dp,flop_count_hp", "bytes": "dram_read_bytes,dram_write_bytes"}
     return Kernels(
         named_apart([kernel for _, kernel in found.keys], devices),
-        flops or np.full(n, np.nan),
-        moved or np.full(n, np.nan),
+        flops,
+        moved,
         count=found.count,
         chip=chip,
         origin={f"flops:{key}": f"Avg of {_FLOPS[key]} x Invocations" for key in flops} | origin,

@@ -30,7 +30,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import object_at, value_at
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
@@ -93,14 +93,12 @@ def read(source: Source) -> Kernels:
     """
     document = source.json()
     if not (isinstance(document, list) and all(isinstance(event, dict) for event in document)):
-        raise ProfileError(source.name, "expected a list of events")
+        raise source.error("expected a list of events")
     events = [(at, event) for at, event in enumerate(document, 1) if event.get("cat") == _NODE]
     ran = [(at, event) for at, event in events if str(event.get("name")).endswith(_RUN)]
     nodes = [(at, event) for at, event in ran if _argument(event, "op_name") not in _CONTROL]
     if not nodes:
-        raise ProfileError(
-            source.name, f"the profile has no event of a node ('…{_RUN}'): run the session before end_profiling()"
-        )
+        raise source.error(f"the profile has no event of a node ('…{_RUN}'): run the session before end_profiling()")
     rows = JsonRows(source.name, [event for _, event in nodes], [at for at, _ in nodes])
     launched = _kernel_time(source, document, [at for at, _ in nodes])
     works = [_Work.of(event) for event in rows.rows]
@@ -169,18 +167,13 @@ def _kernel_time(source: Source, document: Sequence[Any], nodes: Sequence[int]) 
 def _bytes(rows: JsonRows, works: Sequence[_Work]) -> Floats:
     """Return the bytes of inputs, weights and outputs; the sizes are texts."""
     packed = [work.packed * _WIDTHS.get(work.precision or "", math.nan) if work.packed else 0.0 for work in works]
-    sizes = JsonRows(rows.file, [_arguments(event) for event in rows.rows], rows.numbered)
+    sizes = JsonRows(rows.file, [object_at(event, "args") for event in rows.rows], rows.numbered)
     found: Floats = sum((sizes.numbers(key, is_text=True) for key in _SIZES), start=np.array(packed))
     return found
 
 
-def _arguments(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = event.get("args")
-    return given if isinstance(given, dict) else {}
-
-
 def _argument(event: Mapping[str, Any], key: str) -> str:
-    value = _arguments(event).get(key)
+    value = value_at(event, "args", key)
     return value if isinstance(value, str) else ""
 
 
@@ -262,7 +255,7 @@ class _Work:
 
     @classmethod
     def of(cls, event: Mapping[str, Any]) -> _Work:
-        arguments = _arguments(event)
+        arguments = object_at(event, "args")
         inputs, dtypes = _shapes(arguments.get("input_type_shape"))
         results, _ = _shapes(arguments.get("output_type_shape"))
         precision = next((_PRECISIONS[dtype] for dtype in dtypes if dtype in _PRECISIONS), None)

@@ -23,7 +23,6 @@ from roofwidget.kernels.column_meanings import RATIOS
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support import strict_json
 from roofwidget.support.text_tables import counted
@@ -73,13 +72,13 @@ def read(source: Source, *, widget: int = 1) -> Kernels:
     states = _States()
     states.feed(source.text())
     if not 1 <= widget <= len(states.found):
-        raise ProfileError(source.name, f"it has {counted(len(states.found), 'widget')}, not number {widget}")
+        raise source.error(f"it has {counted(len(states.found), 'widget')}, not number {widget}")
     try:
         return _kernels(_state(states.found[widget - 1]), source.name)
     except _DAMAGED as error:
-        raise ProfileError(source.name, f"the state of widget {widget} is damaged ({error})") from None
+        raise source.error(f"the state of widget {widget} is damaged ({error})") from None
     except RecursionError:
-        raise ProfileError(source.name, f"the state of widget {widget} is damaged (nested too deeply)") from None
+        raise source.error(f"the state of widget {widget} is damaged (nested too deeply)") from None
 
 
 class _States(HTMLParser):

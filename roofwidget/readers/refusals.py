@@ -46,7 +46,7 @@ def of_unknown(source: Source) -> ProfileError:
     """
     place = None
     if is_session(source):
-        return ProfileError(source.name, "the file is a session of roofwidget: rw.load opens it")
+        return source.error("the file is a session of roofwidget: rw.load opens it")
     if source.is_folder:
         held = listed(list(source.members())[:_MAX_SHOWN_MEMBERS])
         what = (
@@ -65,7 +65,7 @@ def of_unknown(source: Source) -> ProfileError:
         reason = f"{look.text}, {_NO_PROFILE}"
     else:
         reason, place = _of_text(source)
-    return ProfileError(source.name, f"{reason}; {_SEE}", place=place)
+    return source.error(f"{reason}; {_SEE}", place=place)
 
 
 def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
@@ -78,19 +78,19 @@ def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType])
     other = next((one.FORMAT for one in others if one.recognises(source)), None)
     if other is not None:
         reason = f"the content is of format '{other}', not '{module.FORMAT}': leave out `format`"
-        return ProfileError(source.name, reason)
+        return source.error(reason)
     look = _look(source)
     if look is None and module.FORMAT != "table" and (columns := columns_seen(source)):
         look = _Look(f"a table with the columns {listed(list(columns)[:_MAX_SHOWN_COLUMNS])}")
     # If the named format is JSON too (its module says so), the reader's own error is more precise.
     if look is None or (look.is_json and getattr(module, "IS_JSON", False)):
         return None
-    return ProfileError(source.name, f"{look.text}, not {module.EXPECTED}")
+    return source.error(f"{look.text}, not {module.EXPECTED}")
 
 
 def of_printed(source: Source, what: str, tool: str, instead: str) -> ProfileError:
     """Return the error for pages or lines that a tool prints for people, and what to do instead."""
-    return ProfileError(source.name, f"these are {what} that {tool} prints for people; {instead}; {_SEE}")
+    return source.error(f"these are {what} that {tool} prints for people; {instead}; {_SEE}")
 
 
 def read_many_hint(source: Source) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import list_at, value_at
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 
@@ -41,6 +41,11 @@ _NO_WORK: Final = (
     "TensorRT writes neither FLOPs nor bytes of layers: pass layers= with the file of trtexec --exportLayerInfo, or "
     "pass work="
 )
+
+_RULES: Final = {
+    "flops": "2 x output positions x weights of the layer x iterations",
+    "bytes:main": "compulsory bytes: inputs, outputs and weights once x iterations",
+}
 
 # -- the exported profile ------------------------------------------------------------------------------------------
 
@@ -99,25 +104,25 @@ def read(source: Source, *, layers: Any = None) -> Kernels:
         If the file has no times of layers (the message says which file does), or a value is invalid.
     """
     if _LAYERS.match(source.beginning):
-        reason = f"this file has the layers and not their times: read the file of '{_EXPORT}' with layers= this file"
-        raise ProfileError(source.name, reason)
+        raise source.error(
+            f"this file has the layers and not their times: read the file of '{_EXPORT}' with layers= this file"
+        )
     if _TIMES.match(source.beginning):
-        reason = f"this file has the times of whole iterations and not of layers: read the file of '{_EXPORT}'"
-        raise ProfileError(source.name, reason)
+        raise source.error(
+            f"this file has the times of whole iterations and not of layers: read the file of '{_EXPORT}'"
+        )
     is_json = _PROFILE.search(source.first) is None
     names, time, count = _exported(source) if is_json else _printed(source)
-    flops, moved, messages = _work(names, layers, count) if layers is not None else (None, None, [_NO_WORK])
-    unknown = np.full(len(names), np.nan)
+    flops, moved, messages = _work(names, layers, count)
     return Kernels(
         names,
-        unknown if flops is None else flops,
-        unknown if moved is None else moved,
+        flops,
+        moved,
         time=time,
         count=np.full(len(names), count),
         origin={
             "time": "timeMs" if is_json else "Time(ms)",
-            "flops": None if flops is None else "2 x output positions x weights of the layer x iterations",
-            "bytes:main": None if moved is None else "compulsory bytes: inputs, outputs and weights once x iterations",
+            **(_RULES if layers is not None else {}),
         },
         warnings=messages,
         source=source.name,
@@ -128,13 +133,13 @@ def _exported(source: Source) -> tuple[list[str], Floats, float]:
     """Return names, seconds of all iterations and the number of iterations of an exported profile."""
     document = source.json()
     if not (isinstance(document, list) and all(isinstance(entry, dict) for entry in document) and document):
-        raise ProfileError(source.name, "expected a list of objects, the first with 'count'")
+        raise source.error("expected a list of objects, the first with 'count'")
     count = JsonRows(source.name, document[:1]).numbers("count")[0]
     rows = JsonRows(source.name, document[1:], range(2, len(document) + 1))
     if not count >= 1:
-        raise ProfileError(source.name, "expected the number of iterations from 1", place="entry 1, 'count'")
+        raise source.error("expected the number of iterations from 1", place="entry 1, 'count'")
     if not len(rows):
-        raise ProfileError(source.name, f"the profile has no layers: profile again with '{_EXPORT}'")
+        raise source.error(f"the profile has no layers: profile again with '{_EXPORT}'")
     total, mean = rows.numbers("timeMs"), rows.numbers("averageMs")
     return rows.texts("name"), np.where(np.isnan(total), mean * count, total) / _MILLI, float(count)
 
@@ -147,22 +152,23 @@ def _printed(source: Source) -> tuple[list[str], Floats, float]:
     forms = ((at, _HEADER.search(lines[at])) for at in range(begin, len(lines)))
     header = next(((at, form) for at, form in forms if form), None)
     if header is None or not iterations:
-        raise ProfileError(source.name, "expected a profile of trtexec with a header 'Time(ms) … Layer'")
+        raise source.error("expected a profile of trtexec with a header 'Time(ms) … Layer'")
     at, form = header
     names, times = [], []
     for number, line in enumerate(lines[at + 1 :], at + 2):
         row = _row(line, columns=4 if form["median"] else 3, name_is_first=bool(form["first"]))
         if row is None:
-            reason = f"expected a layer with its times, or the row of totals, got {line!r:.60}"
-            raise ProfileError(source.name, reason, place=f"line {number}")
+            raise source.error(
+                f"expected a layer with its times, or the row of totals, got {line!r:.60}", place=f"line {number}"
+            )
         if row[0] == _TOTAL:
             break
         names.append(row[0])
         times.append(row[1])
     else:
-        raise ProfileError(source.name, "the profile has no row of totals at its end: the file is incomplete")
+        raise source.error("the profile has no row of totals at its end: the file is incomplete")
     if not names:
-        raise ProfileError(source.name, f"the profile has no layers: profile again with '{_EXPORT}'")
+        raise source.error(f"the profile has no layers: profile again with '{_EXPORT}'")
     return names, np.array(times) / _MILLI, iterations
 
 
@@ -188,20 +194,22 @@ _BYTES_OF_FORMAT: Final = (
 _NO_DETAILS: Final = "the file has only the names of the layers: export it with --profilingVerbosity=detailed"
 
 
-def _work(names: Sequence[str], layers: Any, count: float) -> tuple[Floats, Floats, list[str]]:
+def _work(names: Sequence[str], layers: Any, count: float) -> tuple[Any, Any, list[str]]:
     """Return FLOPs and compulsory bytes of all iterations, NaN where unknown, and warnings."""
+    if layers is None:
+        return {}, {}, [_NO_WORK]
     source = Source.of(layers)
     document = source.json()
-    given = document.get("Layers") if isinstance(document, dict) else None
+    given = value_at(document, "Layers")
     if not isinstance(given, list):
-        raise ProfileError(source.name, "expected the file of trtexec --exportLayerInfo, which has a list 'Layers'")
+        raise source.error("expected the file of trtexec --exportLayerInfo, which has a list 'Layers'")
     by_name = {layer.get("Name"): layer for layer in given if isinstance(layer, dict)}
     if not by_name:
-        raise ProfileError(source.name, _NO_DETAILS)
+        raise source.error(_NO_DETAILS)
     found = [by_name.get(name) for name in names]
     missing = [name for name, layer in zip(names, found, strict=True) if layer is None]
     if len(missing) == len(names):
-        raise ProfileError(source.name, f"the file has no layer of the profile, such as {missing[0]!r:.60}")
+        raise source.error(f"the file has no layer of the profile, such as {missing[0]!r:.60}")
     messages = [f"layers of the profile that the file of layers does not have: {len(missing)}"] * bool(missing)
     messages.append("FLOPs are those of convolutions; bytes are compulsory bytes and were not measured")
     flops = np.array([_flops(layer) for layer in found])
@@ -234,8 +242,7 @@ def _moved(layer: Mapping[str, Any] | None) -> float:
 
 
 def _tensors(layer: Mapping[str, Any] | None, key: str) -> list[Mapping[str, Any]]:
-    given = (layer or {}).get(key)
-    return [tensor for tensor in given if isinstance(tensor, dict)] if isinstance(given, list) else []
+    return [tensor for tensor in list_at(layer, key) if isinstance(tensor, dict)]
 
 
 def _dimensions(tensor: Mapping[str, Any]) -> list[int] | None:
@@ -246,10 +253,9 @@ def _dimensions(tensor: Mapping[str, Any]) -> list[int] | None:
 
 def _weights(layer: Mapping[str, Any] | None) -> tuple[float, float] | None:
     """Return the number of weights and the bytes of one."""
-    given = (layer or {}).get("Weights")
-    count = given.get("Count") if isinstance(given, dict) else None
-    known = type(count) is int and 0 < count < _MAX_SIZE
-    return (float(count), _width(given.get("Type"))) if known else None  # type: ignore[arg-type,union-attr]  # it is known
+    count = value_at(layer, "Weights", "Count")
+    is_known = type(count) is int and 0 < count < _MAX_SIZE
+    return (float(count), _width(value_at(layer, "Weights", "Type"))) if is_known else None
 
 
 def _width(text: object) -> float:

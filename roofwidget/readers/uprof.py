@@ -23,7 +23,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import MAX_COLUMNS
@@ -42,10 +42,9 @@ _TIMES: Final = ("timestamp", "time")
 _MAX_TEXT_BYTES: Final = 64 * 2**20
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source has columns or rows of AMDuProfPcm, or is a folder with exactly one such file."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return any(words in source.folded for words in _WORDS) and _TELLS.search(source.beginning) is not None
 
 
@@ -57,18 +56,17 @@ def read(source: Source) -> Kernels:
     ProfileError
         If there is no such table, no interval, or a cell is not a number.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0])
+    source = one_of(source, recognises)
     text = source.text(_MAX_TEXT_BYTES).removeprefix("\ufeff")
     try:
         table = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())]
     except csv.Error as error:
-        raise ProfileError(source.name, f"not a table of AMDuProfPcm: {error}") from None
+        raise source.error(f"not a table of AMDuProfPcm: {error}") from None
     head = next((at for at, row in enumerate(table) if any(map(_TELLS.fullmatch, row))), None)
     if head is None:
-        raise ProfileError(source.name, f"expected {EXPECTED}")
+        raise source.error(f"expected {EXPECTED}")
     if len(table[head]) > MAX_COLUMNS:
-        raise ProfileError(source.name, f"a table of {len(table[head]):,} columns; the limit is {MAX_COLUMNS:,}")
+        raise source.error(f"a table of {len(table[head]):,} columns; the limit is {MAX_COLUMNS:,}")
     if _TELLS.fullmatch(table[head][0]) and len(table[head]) > 1 and notation.is_number(table[head][1]):
         names, rates, moved = _cumulative(table, source)
     else:
@@ -100,7 +98,7 @@ def _intervals(table: Sequence[Sequence[str]], head: int, source: Source) -> tup
             break
         rows.append(at)
     if not rows:
-        raise ProfileError(source.name, "the table of AMDuProfPcm has no row under its header")
+        raise source.error("the table of AMDuProfPcm has no row under its header")
     blocks = _blocks(table[head - 1] if head else [], len(header))
     time = next((at for at, name in enumerate(header) if name.casefold() in _TIMES), None)
     names = [f"interval {number + 1}" if time is None else table[at][time] for number, at in enumerate(rows)]
@@ -142,7 +140,7 @@ def _numbers(cells: Sequence[str], rows: Sequence[int], column: str, source: Sou
 
     def error(row: int) -> ProfileError:
         reason = f"expected a finite number from 0, got {cells[row]!a:.60}"
-        return ProfileError(source.name, reason, row=rows[row] + 1, column=column)
+        return source.error(reason, row=rows[row] + 1, column=column)
 
     numbers, bad = notation.numbers(cells, ".")
     # Sums of rates, and quotients of rates, stay far below the largest double.

@@ -40,5 +40,6 @@ def read(name: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        msg = f"the front end is not built: {path.name} is missing; run 'make build', or 'npm run build' in js/"
-        raise FileNotFoundError(msg) from None
+        raise FileNotFoundError(
+            f"the front end is not built: {path.name} is missing; run 'make build', or 'npm run build' in js/"
+        ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
@@ -66,6 +66,17 @@ def choose_from(word: object, options: Iterable[str]) -> str:
     """
     options = list(options)
     return did_you_mean(str(word), options, f"; there are {listed(options)}")
+
+
+def first_in(words: Iterable[str], known: Container[str]) -> str | None:
+    """Return the first of these words that is known, or None.
+
+    Examples
+    --------
+    >>> first_in(["time", "duration"], {"duration": 1.0}), first_in(["time"], [])
+    ('duration', None)
+    """
+    return next((word for word in words if word in known), None)
 
 
 def listed(words: Iterable[str]) -> str:

@@ -73,8 +73,7 @@ def _bar(progress: bool | None, total: int | None, unit: str, description: str) 
     except ImportError:
         if progress is None:
             return None
-        msg = f"a progress bar needs tqdm: {install_command('progress')}, or pass progress=False"
-        raise ImportError(msg) from None
+        raise ImportError(f"a progress bar needs tqdm: {install_command('progress')}, or pass progress=False") from None
     # A bar that nobody asked for would leave an empty output where the work takes a moment.
     delay = 0 if progress else _DELAY_S
     return tqdm(total=total, unit=unit, unit_scale=unit == "B", desc=description, leave=False, delay=delay)

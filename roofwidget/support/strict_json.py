@@ -58,8 +58,9 @@ def parse(text: str) -> Parsed:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-            reason = f"the key {twice!r} is twice in the object that ends here"
-            raise JsonError(reason, _end_of_object(text, objects_read))
+            raise JsonError(
+                f"the key {twice!r} is twice in the object that ends here", _end_of_object(text, objects_read)
+            )
         return found
 
     def constant(word: str) -> float:

@@ -171,6 +171,19 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def first_words(words: Iterable[object], most: int) -> str:
+    """Return the first `most` words, separated by commas. If words are left out, add their number.
+
+    Examples
+    --------
+    >>> first_words(["a", "b", "c"], 2), first_words(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    texts = [str(word) for word in words]
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def first_few(texts: Sequence[str], most: int) -> str:
     """Return the first `most` texts, separated by semicolons. If texts are left out, add their number.
 

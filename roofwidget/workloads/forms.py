@@ -25,7 +25,7 @@ the bytes of one product. `STEP` and the half of the capacity that a product's t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf, prod
 from typing import Final
@@ -932,7 +932,7 @@ class Forms:
         again = ceil(g.loops.count(width) / side)
         first = union(1 << dot for dot in ones)
         repeated = first | middle | union(1 << op for op in members(pro) if s.after[op] & first)
-        times = {op: again for op in members(repeated)} if again > 1 else {}
+        times = dict.fromkeys(members(repeated), again) if again > 1 else {}
         return [Form("chain", kept + self._tile(g, live, side, twos[0]), "nothing", side, times=times)]
 
     # -- sentences -------------------------------------------------------------------------------------------------

@@ -24,6 +24,11 @@ def singles(structure: Structure) -> list[Mask]:
     return [1 << op for op in range(len(structure.ops))]
 
 
+def unmerged(structure: Structure) -> QuotientGraph:
+    """Return the quotient graph of a partition with one group per op."""
+    return QuotientGraph(structure, singles(structure))
+
+
 def by_gain(
     rules: Rules,
     gain: Callable[[Sequence[Mask], Mask], float],
@@ -48,7 +53,7 @@ def by_gain(
         A function that takes the number of merges since its last call.
     """
     budget = budget or Budget(None)
-    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    quotient = unmerged(rules.structure)
     bodies = {number: rules.body(number) for number in quotient.groups}
     heap: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = []
 
@@ -142,7 +147,7 @@ def xla_like(rules: Rules, forms: Forms) -> list[Mask]:
     producer into each of several consumers. Here the producer and its consumers become one kernel, or the producer is
     not fused.
     """
-    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    quotient = unmerged(rules.structure)
     heap: list[tuple[float, int, int, tuple[int, ...]]] = []
     latest: dict[int, tuple[int, ...]] = {}
 
@@ -176,7 +181,7 @@ def inductor_like(rules: Rules, forms: Forms, *, products: bool = False) -> list
     whose kernels are closest in the program is first. A pair is fused if the fusion is legal and the fused kernel has
     at most 64 ops. Matrix products are library calls and are not fused, unless `products`.
     """
-    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    quotient = unmerged(rules.structure)
     for _ in range(_MAX_INDUCTOR_ROUNDS):
         before = len(quotient.groups)
         for *_, a, b in sorted(_scored(rules, forms, quotient, products=products)):
@@ -207,13 +212,9 @@ def _scored(
                 continue
             a, b = pair
             mixed = bool(a & structure.reducing) != bool(b & structure.reducing)
-            shared = _touched(structure, a) & _touched(structure, b)
+            shared = structure.touched(a) & structure.touched(b)
             distance = max(abs(_first(a) - b.bit_length() + 1), abs(_first(b) - a.bit_length() + 1))
             yield mixed, -sum(forms.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
-
-
-def _touched(structure: Structure, group: Mask) -> set[int]:
-    return {t for op in members(group) for t in (*structure.reads[op], *structure.makes[op])}
 
 
 def _first(group: Mask) -> int:

@@ -11,7 +11,7 @@ group has tiles that fit on a chip is the question of `forms.py`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 

@@ -147,12 +147,12 @@ class Partition:
         rules = Rules(structure)
         given = list_argument(groups, "groups", "[['gelu', 'add'], ['norm']]")
         masks = [_mask_of(structure, group) for group in given]
-        _check(structure, rules, masks)
-        return Partition._new(structure, rules, masks)
+        _check(rules, masks)
+        return Partition._new(rules, masks)
 
     def _with(self, groups: Sequence[Mask], spilled: Iterable[int] = ()) -> Partition:
         spilled = {*self._spilled, *spilled}
-        return Partition._new(self._structure, self._rules, groups, spilled=spilled)
+        return Partition._new(self._rules, groups, spilled=spilled)
 
     # -- making a partition ----------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Partition:
     def unfused(graph: Graph) -> Partition:
         """Return the partition with one kernel per op."""
         structure = _structure(graph, "unfused(graph)")
-        return Partition._new(structure, Rules(structure), greedy.singles(structure))
+        return Partition._new(Rules(structure), greedy.singles(structure))
 
     @_OfGraph
     @staticmethod
@@ -180,7 +180,7 @@ class Partition:
             reductions over different axes are not merged.
         """
         forms, rules = _forms_and_rules(graph, chip, dims, "fully(graph)")
-        return Partition._new(forms.structure, rules, greedy.fully(rules, forms))
+        return Partition._new(rules, greedy.fully(rules, forms))
 
     @_OfGraph
     @staticmethod
@@ -188,7 +188,7 @@ class Partition:
     def pairs(graph: Graph, *, chip: ChipLike | None = None, dims: Dims = None) -> Partition:
         """Return a partition with at most two ops per kernel, merged as by `fully`."""
         forms, rules = _forms_and_rules(graph, chip, dims, "pairs(graph)")
-        return Partition._new(forms.structure, rules, greedy.pairs(rules, forms))
+        return Partition._new(rules, greedy.pairs(rules, forms))
 
     @staticmethod
     @keywords("Partition.like")
@@ -234,13 +234,13 @@ class Partition:
         forms, rules = _forms_and_rules(graph, chip, dims, "like(which, graph, chip)", precision, launch_overhead)
         forms = forms.of_compilers()
         if which == "inductor":
-            return Partition._new(forms.structure, rules, greedy.inductor_like(rules, forms, products=max_autotune))
+            return Partition._new(rules, greedy.inductor_like(rules, forms, products=max_autotune))
         if forms.chip is None:
             call = f"Partition.like({which!r}, graph, 'v5p')"
             raise TypeError(f"the rules of {which!r} weigh times: name a chip, such as {call}")
         if which == "compiler":
             return Partition._found(rules, forms, search.fastest(rules, forms))
-        return Partition._new(forms.structure, rules, greedy.xla_like(rules, forms))
+        return Partition._new(rules, greedy.xla_like(rules, forms))
 
     @_OfGraph
     @staticmethod
@@ -297,11 +297,10 @@ class Partition:
     @staticmethod
     def _found(rules: Rules, forms: Forms, found: search.Found) -> Partition:
         how: dict[str, Any] = {"how": found.how, "evaluations": found.evaluations, "budget_ended": found.budget_ended}
-        return Partition._new(forms.structure, rules, found.groups, **how)
+        return Partition._new(rules, found.groups, **how)
 
     @staticmethod
     def _new(
-        structure: Structure,
         rules: Rules,
         groups: Sequence[Mask],
         *,
@@ -315,7 +314,8 @@ class Partition:
         A spilled tensor counts only if a group would keep it on chip.
         """
         new = object.__new__(Partition)
-        new._structure, new._rules = structure, rules
+        new._structure = structure = rules.structure
+        new._rules = rules
         new._masks = tuple(in_order(structure, groups) or ())
         on_chip = {t for group in new._masks for t in structure.inner(group)} if spilled else set()
         new._spilled = tuple(sorted(on_chip.intersection(spilled)))
@@ -481,7 +481,7 @@ class Partition:
         """
         one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
-        parts = _parts_without(self._structure, self._rules, whole, one)
+        parts = _parts_without(self._rules, whole, one)
         return self._with([*(group for group in self._masks if group != whole), one, *parts])
 
     def recompute(self, tensor: str | Tensor) -> Partition:
@@ -550,8 +550,7 @@ class Partition:
     @classmethod
     def _of_masks(cls, graph: Graph, groups: Sequence[Mask], **state: Any) -> Partition:
         """Return an unpickled partition."""
-        structure = Structure(graph)
-        return cls._new(structure, Rules(structure), groups, **state)
+        return cls._new(Rules(Structure(graph)), groups, **state)
 
     def __repr__(self) -> str:
         graph, kernels = self.graph, len(self)
@@ -636,9 +635,9 @@ def _mask_of(structure: Structure, group: Iterable[str | int]) -> Mask:
     return mask
 
 
-def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
+def _check(rules: Rules, groups: Sequence[Mask]) -> None:
     """Raise `ValueError` or `FusionError` if the groups are not a legal partition."""
-    covered = 0
+    structure, covered = rules.structure, 0
     for group in groups:
         if twice := covered & group:
             raise ValueError(f"op '{structure.label(twice & -twice)}' is in two groups")
@@ -652,7 +651,7 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
             raise FusionError(Refusal("not-connected", f"{apart[0]} and {apart[1]} share no tensor", tuple(apart)))
         if refusal := rules.refusal(group):
             raise FusionError(refusal)
-    quotient = QuotientGraph(structure, greedy.singles(structure))
+    quotient = greedy.unmerged(structure)
     for group in groups:
         parts = sorted({quotient.owner(op) for op in members(group)})
         if detour := quotient.detour(parts):
@@ -660,13 +659,14 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
         quotient.merge(parts)
 
 
-def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) -> list[Mask]:
+def _parts_without(rules: Rules, group: Mask, op: Mask) -> list[Mask]:
     """Return the groups into which a legal group is split when an op leaves it.
 
     The groups are the connected parts of the remaining ops. If a part has ops before and ops after the removed op, the
     ops before it are separated from the part's other ops. Each of these two sets is split into its connected parts. A
     part that breaks a rule of kinds is split into single ops.
     """
+    structure = rules.structure
     (left,) = members(op)
     before, after = structure.before[left], structure.after[left]
     parts: list[Mask] = []

@@ -67,15 +67,12 @@ def fastest(
     groups are those of the greedy search.
     """
     budget = budget or Budget(None)
-    if not budget.is_limited:
-        exact = _exact(rules, forms, budget, progress)
-        if exact.is_complete:
-            return Found(exact.groups, "optimal", exact.evaluations)
-        return Found(_greedy(rules, forms, budget, progress), "greedy", MAX_STEPS)
-    groups = _greedy(rules, forms, budget, progress)
-    exact = _exact(rules, forms, budget, progress)
+    with_all = rules, forms, budget, progress
+    groups = _greedy(*with_all) if budget.is_limited else None
+    exact = _exact(*with_all)
     if exact.is_complete:
         return Found(exact.groups, "optimal", exact.evaluations)
+    groups = groups or _greedy(*with_all)
     if not exact.budget_ended:
         return Found(groups, "greedy", MAX_STEPS)
     finished = union(exact.groups)

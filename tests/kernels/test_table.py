@@ -804,3 +804,23 @@ def test_an_extra_column_of_an_older_version_may_have_the_name_of_a_ratio() -> N
 def test_the_names_of_ratios_are_not_taken_for_misspelt() -> None:
     table = Kernels.from_dataframe({"name": ["a"], "flops": [1], "bytes": [1], "date": [3], "density": [4]})
     assert list(table.extra) == ["date", "density"]
+
+
+def test_a_table_is_compared_and_cut_while_another_thread_computes_from_it() -> None:
+    def interrupted() -> Kernels:
+        found = Kernels(["a"], [1], [1])
+
+        class Name(str):
+            """A name in the dict of a table. When it is looked at, another thread computes from the table."""
+
+            __slots__ = ()
+
+            def removeprefix(self, prefix: str, /) -> str:
+                found.short_names  # noqa: B018 - it is kept in the dict
+                return super().removeprefix(prefix)
+
+        vars(found)[Name("last")] = None
+        return found
+
+    assert interrupted() == Kernels(["a"], [1], [1])
+    assert len(interrupted()[:1]) == 1

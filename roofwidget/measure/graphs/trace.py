@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT
 from roofwidget.measure.graphs.views import Array, Pieces, View, axes_of, dense
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.text_tables import first_words
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.op import added
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
-from roofwidget.workloads.ops.formulas import Work, work
+from roofwidget.workloads.ops.formulas import ACCUMULATOR, FMA, Work, work
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 # How many ops a note names before it says only how many more there are.
 _MAX_NAMED_OPS: Final = 6
 
-UNREADABLE: Final = (LookupError, StopIteration, TypeError, ValueError)
+_UNREADABLE: Final = (LookupError, StopIteration, TypeError, ValueError)
 """What the reader of an operation raises for a form that it does not know, such as a missing operand."""
 
 UPDATED: Final = "an array that is updated in place (scatter) is counted as a copy of the whole array"
@@ -27,6 +27,9 @@ UPDATED: Final = "an array that is updated in place (scatter) is counted as a co
 
 Terms: TypeAlias = "Sequence[tuple[str, str, Count]]"
 """Parts of the FLOPs of an op: a name, a class and a count."""
+
+Results: TypeAlias = "View | Sequence[View | None]"
+"""What an operation returns; None is a constant that needs no memory."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +216,7 @@ class Trace:
         uncounted = [name for step, name in names.items() if not step.is_counted]
         if not uncounted:
             return list(self._notes)
-        more = f" and {len(uncounted) - _MAX_NAMED_OPS} more" if len(uncounted) > _MAX_NAMED_OPS else ""
-        named = f"{listed(uncounted[:_MAX_NAMED_OPS])}{more}"
+        named = first_words((f"'{name}'" for name in uncounted), _MAX_NAMED_OPS)
         return [*self._notes, f"counted as moving bytes only, since no operator describes it: {named}"]
 
 
@@ -335,6 +337,61 @@ class _Builder:
         if "tensor" not in step.done.flops or all(len(self._read_tensors(view)) == 1 for view in operands):
             return None
         return max((view.array.dtype for view in operands), key=lambda dtype: (DTYPES[dtype], is_floating(dtype)))
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation of a traced function, which its reader adds to the trace.
+
+    Parameters
+    ----------
+    trace
+        Where the operation is added.
+    results
+        What it writes.
+    place
+        Returns its place in the traced function, for a word.
+    """
+
+    trace: Trace
+    results: list[Array]
+    place: Callable[[str], Where]
+
+    @property
+    def out(self) -> Array:
+        """The first result."""
+        return self.results[0]
+
+    def op(self, word: str, kind: str, reads: Iterable[View], terms: Terms = (), **how: Any) -> list[View]:
+        """Add an op that writes all results: see `Trace.op`."""
+        return self.trace.op(self.place(word), kind, reads, self.results, terms, **how)
+
+    def operator(self, word: str, operator: str, reads: Iterable[Any], *params: Any, **how: Any) -> View:
+        """Add an op that an operator of `Graph` describes, and that writes the first result: see `Trace.operator`."""
+        return self.trace.operator(self.place(word), operator, reads, *params, out=self.out, **how)
+
+    def function(self, word: str, functions: Iterable[str], reads: Iterable[View]) -> View:
+        """Add an op that applies functions to each element: see `Trace.function`."""
+        return self.trace.function(self.place(word), functions, reads, self.out)
+
+    def product(self, word: str, operands: Iterable[View], multiply_adds: Count, more: Terms = ()) -> list[View]:
+        """Add a matrix product that no operator has as it is."""
+        terms = [("multiply-adds", "tensor", FMA * multiply_adds), *more]
+        return self.op(word, "matmul", operands, terms, extra_bytes=ACCUMULATOR * self.out.size)
+
+
+OperationT = TypeVar("OperationT", bound=Operation)
+
+
+def read_by(
+    handler: Callable[[OperationT], Results], unknown: Callable[[OperationT], Results], operation: OperationT
+) -> Sequence[View | None]:
+    """Add an operation to its trace, and return its results. A form that its handler does not know is unknown."""
+    try:
+        results = handler(operation)
+    except _UNREADABLE:
+        results = unknown(operation)
+    return [results] if isinstance(results, View) else results
 
 
 def made(shape: Sequence[Count], dtype: str, *, strides: Sequence[Count] | None = None, name: str = "") -> Array:

@@ -121,7 +121,11 @@ def reshaped(view: View, shape: Sequence[int]) -> View | None:
     >>> reshaped(rows, (2, 2, 6)).strides, reshaped(View(rows.array, (6, 4), (1, 6)), (24,))
     ((12, 6, 1), None)
     """
-    own = [(evaluate(size, {}), evaluate(stride, {})) for size, stride in _pairs(view) if size != 1]
+    own = [
+        (evaluate(size, {}), evaluate(stride, {}))
+        for size, stride in zip(view.shape, view.strides, strict=True)
+        if size != 1
+    ]
     strides: list[int] = []
     left = list(reversed(own))
     size, stride = 1, 1  # what is left of a run of axes that lie side by side in memory
@@ -210,10 +214,6 @@ class Pieces:
 def value_of(count: Count) -> int:
     """Return the value of a count with every dimension at its default."""
     return evaluate(count, {dim.name: dim.default for dim in dims_of([count])})
-
-
-def _pairs(view: View) -> list[tuple[Count, Count]]:
-    return list(zip(view.shape, view.strides, strict=True))
 
 
 def _descend(strides: Iterable[Count]) -> bool:

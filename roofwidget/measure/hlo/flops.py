@@ -126,9 +126,9 @@ def is_free(at: Instruction) -> bool:
     )
 
 
-def library_call(at: Instruction, within: Computation) -> library_calls.Instruction:
+def library_call(at: Instruction) -> library_calls.Instruction:
     """Return a custom call as the rules for calls of cuBLAS, cuDNN and oneDNN take it."""
-    operands = tuple(array for name in at.operands for array in within.instructions[name].results)
+    operands = tuple(array for each in at.inputs for array in each.results)
     return library_calls.Instruction("custom-call", operands, at.results, at.attributes)
 
 
@@ -160,67 +160,61 @@ class Flops:
             "while": self._while,
         }
 
-    def of(self, at: Instruction, within: Computation) -> Work:
-        """Return the FLOPs of one execution of an instruction of a computation."""
+    def of(self, at: Instruction) -> Work:
+        """Return the FLOPs of one execution of an instruction."""
         kind = at.kind
         if is_free(at) or kind in _MOVES:
             return _NO_WORK
         if kind in _TRANSCENDENTAL:
-            return self._elementwise("transcendental", at, within)
+            return self._elementwise("transcendental", at)
         if kind in _ELEMENTWISE:
-            return self._elementwise("vector", at, within)
+            return self._elementwise("vector", at)
         rule = self._rules.get(kind)
-        return Work(None, (Uncounted("operation", kind),)) if rule is None else rule(at, within)
+        return Work(None, (Uncounted("operation", kind),)) if rule is None else rule(at)
 
     def of_computation(self, computation: Computation) -> Work:
         """Return the FLOPs of all instructions of a computation together."""
         if computation.name not in self._of_computations:
-            works = [self.of(each, computation) for each in computation.instructions.values()]
+            works = list(map(self.of, computation.instructions.values()))
             self._of_computations[computation.name] = _sum(works)
         return self._of_computations[computation.name]
 
     def dearest(self, at: Instruction) -> Computation | None:
         """Return the branch of a ``conditional`` that has most FLOPs, or None if it has no branches."""
         names = ("branch_computations", "true_computation", "false_computation")
-        branches = self._called(at, *names)
+        branches = self._module.called(at, *names)
         return max(branches, key=lambda branch: self.of_computation(branch).total, default=None)
 
-    def _called(self, at: Instruction, *attributes: str) -> list[Computation]:
-        names = (name for attribute in attributes for name in at.called.get(attribute, ()))
-        return [self._module.computation(name, at) for name in names]
-
-    def _nested(self, at: Instruction, within: Computation) -> Work:
-        del within
-        called = self._called(at, "calls", "to_apply", "called_computations")
+    def _nested(self, at: Instruction) -> Work:
+        called = self._module.called(at, "calls", "to_apply", "called_computations")
         return _sum([self.of_computation(each) for each in called])
 
-    def _while(self, at: Instruction, within: Computation) -> Work:
-        trips = self.loops.trip_count(at, within)
+    def _while(self, at: Instruction) -> Work:
+        trips = self.loops.trip_count(at)
         runs = 1 if trips is None else trips
-        return _sum([self.of_computation(each).times(runs) for each in self._called(at, "body")])
+        return _sum([self.of_computation(each).times(runs) for each in self._module.called(at, "body")])
 
-    def _conditional(self, at: Instruction, within: Computation) -> Work:
-        del within
+    def _conditional(self, at: Instruction) -> Work:
         branch = self.dearest(at)
         return _NO_WORK if branch is None else self.of_computation(branch)
 
-    def _elementwise(self, name: str, at: Instruction, within: Computation) -> Work:
+    def _elementwise(self, name: str, at: Instruction) -> Work:
         precision = next((array.precision for array in at.results if array.precision), None)
         if precision is None and at.operands:
             # A comparison has the precision of what it compares.
-            precision = _widest(at, within)
+            precision = _widest(at)
         return _one(name, precision, _elements(at))
 
-    def _dot(self, at: Instruction, within: Computation) -> Work:
-        left = _operand(at, 0, within)
+    def _dot(self, at: Instruction) -> Work:
+        left = _operand(at, 0)
         axes = [int(axis) for axis in (at.attribute(_CONTRACTED) or "").split(",") if axis]
         if any(axis >= len(left.dims) for axis in axes):
             raise ValueError(f"HLO text, line {at.line}: expected lhs_contracting_dims within {left}, found {axes}")
         depth = math.prod(left.dims[axis] for axis in axes)
-        return _one("tensor", _widest(at, within), 2 * _elements(at) * depth)
+        return _one("tensor", _widest(at), 2 * _elements(at) * depth)
 
-    def _convolution(self, at: Instruction, within: Computation) -> Work:
-        image, kernel, out = _operand(at, 0, within), _operand(at, 1, within), at.results[0]
+    def _convolution(self, at: Instruction) -> Work:
+        image, kernel, out = _operand(at, 0), _operand(at, 1), at.results[0]
         found = _LABELS.search(at.attributes)
         labels = found.groups() if found else ("", "", "")
         shapes = (image, kernel, out)
@@ -231,57 +225,55 @@ class Flops:
         except ValueError:
             raise _bad_labels(at, shapes) from None
         groups = int(at.attribute(_FEATURE_GROUPS) or 1) * int(at.attribute(_BATCH_GROUPS) or 1)
-        return _one("tensor", _widest(at, within), 2 * products // max(groups, 1))
+        return _one("tensor", _widest(at), 2 * products // max(groups, 1))
 
     def _applied(self, at: Instruction) -> Work:
         """Return the FLOPs of one call of the function that a reduction, a sort or a scatter applies."""
-        return _sum([self.of_computation(each) for each in self._called(at, "to_apply")])
+        return _sum([self.of_computation(each) for each in self._module.called(at, "to_apply")])
 
-    def _reduce(self, at: Instruction, within: Computation) -> Work:
-        return self._applied(at).times(max(_operand(at, 0, within).elements - _elements(at), 0))
+    def _reduce(self, at: Instruction) -> Work:
+        return self._applied(at).times(max(_operand(at, 0).elements - _elements(at), 0))
 
-    def _reduce_window(self, at: Instruction, within: Computation) -> Work:
-        del within
+    def _reduce_window(self, at: Instruction) -> Work:
         return self._applied(at).times(_elements(at) * max(_window_elements(at) - 1, 0))
 
-    def _select_and_scatter(self, at: Instruction, within: Computation) -> Work:
-        sources = _operand(at, 1, within).elements
+    def _select_and_scatter(self, at: Instruction) -> Work:
+        sources = _operand(at, 1).elements
         calls = ((_SELECT, sources * max(_window_elements(at) - 1, 0)), (_SCATTER, sources))
         named = [(at.attribute(pattern), count) for pattern, count in calls]
         return _sum([self.of_computation(self._module.computation(n, at)).times(count) for n, count in named if n])
 
-    def _map(self, at: Instruction, within: Computation) -> Work:
-        del within
+    def _map(self, at: Instruction) -> Work:
         return self._applied(at).times(_elements(at))
 
-    def _sort(self, at: Instruction, within: Computation) -> Work:
-        array = _operand(at, 0, within)
+    def _sort(self, at: Instruction) -> Work:
+        array = _operand(at, 0)
         axis = int(at.attribute(_DIMENSION) or 0)
         length = array.dims[axis] if axis < len(array.dims) else 1
         return _one("vector", array.precision, array.elements * max(length - 1, 0).bit_length())
 
-    def _scatter(self, at: Instruction, within: Computation) -> Work:
-        return self._applied(at).times(_operand(at, len(at.operands) - 1, within).elements)
+    def _scatter(self, at: Instruction) -> Work:
+        return self._applied(at).times(_operand(at, len(at.operands) - 1).elements)
 
-    def _fft(self, at: Instruction, within: Computation) -> Work:
+    def _fft(self, at: Instruction) -> Work:
         kind = at.attribute(_FFT_KIND)
         # Of an inverse real transform the result is real, and has all points.
-        array = at.results[0] if kind == "IRFFT" else _operand(at, 0, within)
+        array = at.results[0] if kind == "IRFFT" else _operand(at, 0)
         points = math.prod(int(length) for length in (at.attribute(_FFT_LENGTH) or "").split(",") if length)
         flops = 5 * array.elements * math.log2(max(points, 1)) / (2 if kind in {"RFFT", "IRFFT"} else 1)
         precision = {"c64": "fp32", "c128": "fp64"}.get(array.dtype, array.precision)
         return _one("vector", precision, round(flops))
 
-    def _cholesky(self, at: Instruction, within: Computation) -> Work:
-        array = _operand(at, 0, within)
+    def _cholesky(self, at: Instruction) -> Work:
+        array = _operand(at, 0)
         return _one("vector", array.precision, array.elements * math.prod(array.dims[-1:]) // 3)
 
-    def _triangular_solve(self, at: Instruction, within: Computation) -> Work:
-        triangle = _operand(at, 0, within)
+    def _triangular_solve(self, at: Instruction) -> Work:
+        triangle = _operand(at, 0)
         return _one("vector", triangle.precision, _elements(at) * math.prod(triangle.dims[-1:]))
 
-    def _custom_call(self, at: Instruction, within: Computation) -> Work:
-        counted = library_calls.call_work(library_call(at, within)) if at.results else None
+    def _custom_call(self, at: Instruction) -> Work:
+        counted = library_calls.call_work(library_call(at)) if at.results else None
         if counted is None:
             return Work(None, (Uncounted("custom call", at.target),))
         return _one("tensor", counted.precision, counted.flops)
@@ -307,16 +299,16 @@ def _elements(at: Instruction) -> int:
     return sum(array.elements for array in at.results)
 
 
-def _operand(at: Instruction, number: int, within: Computation) -> Array:
-    arrays = within.instructions[at.operands[number]].results if 0 <= number < len(at.operands) else ()
+def _operand(at: Instruction, number: int) -> Array:
+    arrays = at.inputs[number].results if 0 <= number < len(at.operands) else ()
     if not arrays:
         raise ValueError(f"HLO text, line {at.line}: expected an array as operand {number + 1} of '{at.name}'")
     return arrays[0]
 
 
-def _widest(at: Instruction, within: Computation) -> str | None:
+def _widest(at: Instruction) -> str | None:
     """Return the precision of the wider one of the first two operands."""
-    arrays = [array for name in at.operands[:2] for array in within.instructions[name].results if array.precision]
+    arrays = [array for each in at.inputs[:2] for array in each.results if array.precision]
     return max(arrays, key=_bits).precision if arrays else None
 
 

@@ -20,6 +20,7 @@ _PASSED_ON: Final = frozenset({"bitcast", "convert", "copy"})
 
 Affine: TypeAlias = "tuple[int | None, int]"
 """An element of the loop's state and what is added to it; without an element, a constant."""
+_Given: TypeAlias = "tuple[Affine | None, ...]"
 
 
 class Loops:
@@ -28,18 +29,18 @@ class Loops:
     def __init__(self, module: Module) -> None:
         self._module = module
 
-    def trip_count(self, loop: Instruction, within: Computation) -> int | None:
+    def trip_count(self, loop: Instruction) -> int | None:
         """Return how often the body of a ``while`` runs, or None if that is decided when the program runs."""
         found = loop.attribute(_TRIP_COUNT)
-        return self._implied(loop, within) if found is None else int(found)
+        return self._implied(loop) if found is None else int(found)
 
-    def _implied(self, loop: Instruction, within: Computation) -> int | None:
+    def _implied(self, loop: Instruction) -> int | None:
         parts = [self._part(loop, key) for key in ("condition", "body")]
         if None in parts or len(loop.operands) != 1:
             return None
         condition, body = (part for part in parts if part is not None)
         compared = _Values(self._module, condition).compared(condition.root)
-        start = within.instructions[loop.operands[0]]
+        start = loop.inputs[0]
         if compared is None or start.opcode != "tuple" or body.root.opcode != "tuple":
             return None
         direction, *sides = compared
@@ -52,8 +53,8 @@ class Loops:
                 continue
             if element >= min(len(start.operands), len(body.root.operands)):
                 return None
-            before = first.of(start.operands[element], within)
-            after = inside.of(body.root.operands[element], body)
+            before = first.of(start.inputs[element])
+            after = inside.of(body.root.inputs[element])
             if before is None or after is None or after[0] != element:
                 return None
             at_start += sign * before[1]
@@ -61,8 +62,8 @@ class Loops:
         return _iterations(direction, at_start, growth)
 
     def _part(self, loop: Instruction, key: str) -> Computation | None:
-        names = loop.called.get(key, ())
-        return self._module.computation(names[0], loop) if len(names) == 1 else None
+        found = self._module.called(loop, key)
+        return found[0] if len(found) == 1 else None
 
 
 class _Values:
@@ -71,65 +72,58 @@ class _Values:
     def __init__(self, module: Module, part: Computation | None) -> None:
         self._module = module
         self._part = part
-        self._known: dict[tuple[str, str, tuple[Affine | None, ...]], Affine | None] = {}
+        self._known: dict[tuple[Instruction, _Given], Affine | None] = {}
 
-    def of(self, name: str, within: Computation, given: tuple[Affine | None, ...] = ()) -> Affine | None:
+    def of(self, at: Instruction, given: _Given = ()) -> Affine | None:
         """Return a value of a computation whose parameters are given, or None if it is another function."""
-        key = within.name, name, given
+        key = at, given
         if key not in self._known:
             self._known[key] = None
-            self._known[key] = self._found(within.instructions[name], within, given)
+            self._known[key] = self._found(at, given)
         return self._known[key]
 
-    def compared(
-        self, root: Instruction, given: tuple[Affine | None, ...] = (), within: Computation | None = None
-    ) -> tuple[str, Affine, Affine] | None:
+    def compared(self, root: Instruction, given: _Given = ()) -> tuple[str, Affine, Affine] | None:
         """Return the direction and both sides of the comparison that decides whether a loop goes on."""
-        place = within or self._part
+        sides = self._operands(root, given)
         inner = self._called(root)
-        if place is None:
-            return None
         if inner is not None:
-            return self.compared(inner.root, self._operands(root, place, given), inner)
-        sides = self._operands(root, place, given)
+            return self.compared(inner.root, sides)
         direction = root.attribute(_DIRECTION)
         if root.opcode != "compare" or direction is None or len(sides) != 2:  # noqa: PLR2004 - a comparison has two
             return None
         left, right = sides
         return None if left is None or right is None else (direction, left, right)
 
-    def _found(self, at: Instruction, within: Computation, given: tuple[Affine | None, ...]) -> Affine | None:
+    def _found(self, at: Instruction, given: _Given) -> Affine | None:
         if at.opcode == "constant":
             return (None, int(at.argument)) if _WHOLE.fullmatch(at.argument.strip()) else None
         if at.opcode == "parameter":
             number = int(at.argument)
             return given[number] if number < len(given) else None
         if at.opcode == "get-tuple-element":
-            return self._element(at, within)
-        sides = self._operands(at, within, given)
+            return self._element(at)
+        sides = self._operands(at, given)
         if at.opcode in _PASSED_ON and sides:
             return sides[0]
         if at.opcode in {"add", "subtract"}:
             return _sum(sides, 1 if at.opcode == "add" else -1)
         inner = self._called(at)
-        return None if inner is None else self.of(inner.root.name, inner, sides)
+        return None if inner is None else self.of(inner.root, sides)
 
-    def _element(self, at: Instruction, within: Computation) -> Affine | None:
+    def _element(self, at: Instruction) -> Affine | None:
         index = at.attribute(_INDEX)
-        is_state = within is self._part and within.instructions[at.operands[0]].opcode == "parameter"
+        is_state = at.within is self._part and at.inputs[0].opcode == "parameter"
         return (int(index), 0) if is_state and index is not None else None
 
-    def _operands(
-        self, at: Instruction, within: Computation, given: tuple[Affine | None, ...]
-    ) -> tuple[Affine | None, ...]:
-        return tuple(self.of(name, within, given) for name in at.operands)
+    def _operands(self, at: Instruction, given: _Given) -> _Given:
+        return tuple(self.of(each, given) for each in at.inputs)
 
     def _called(self, at: Instruction) -> Computation | None:
-        names = at.called.get({"fusion": "calls", "call": "to_apply"}.get(at.opcode, ""), ())
-        return self._module.computation(names[0], at) if len(names) == 1 else None
+        found = self._module.called(at, {"fusion": "calls", "call": "to_apply"}.get(at.opcode, ""))
+        return found[0] if len(found) == 1 else None
 
 
-def _sum(sides: tuple[Affine | None, ...], sign: int) -> Affine | None:
+def _sum(sides: _Given, sign: int) -> Affine | None:
     terms = [side for side in sides if side is not None]
     if len(terms) != 2 or len(sides) != 2:  # noqa: PLR2004 - a sum has two terms
         return None

@@ -127,7 +127,7 @@ class _Walk:
             if is_free(at):
                 continue
             if at.opcode == "while":
-                self._loop(at, computation, runs)
+                self._loop(at, runs)
             elif at.opcode == "conditional":
                 self._branch(at, runs)
             elif at.opcode in {"call", "async-start"}:
@@ -135,15 +135,15 @@ class _Walk:
             elif at.opcode == "fusion" and self._by_op:
                 self._run(self._traffic.fused(at), runs)
             else:
-                row = self._row(at, computation, runs)
+                row = self._row(at, runs)
                 is_fused = at.opcode == "fusion"
-                self._unfused += runs * self._traffic.unfused(at, computation) if is_fused else row.bytes or 0
+                self._unfused += runs * self._traffic.unfused(at) if is_fused else row.bytes or 0
                 self._rows.append(row)
                 if len(self._rows) > _MAX_ROWS:
                     raise ValueError(f"HLO text: more than {_MAX_ROWS:,} instructions run")
 
-    def _loop(self, at: Instruction, within: Computation, runs: int) -> None:
-        trips = self._flops.loops.trip_count(at, within)
+    def _loop(self, at: Instruction, runs: int) -> None:
+        trips = self._flops.loops.trip_count(at)
         if trips is None:
             self._note("loop", at.name)
         self._called(at, runs * (1 if trips is None else trips), "body")
@@ -158,27 +158,26 @@ class _Walk:
 
     def _called(self, at: Instruction, runs: int, *attributes: str) -> None:
         if runs:
-            for name in (name for attribute in attributes for name in at.called.get(attribute, ())):
-                self._run(self._program.computation(name, at), runs)
+            for computation in self._program.called(at, *attributes):
+                self._run(computation, runs)
 
-    def _row(self, at: Instruction, within: Computation, runs: int) -> OpCount:
-        work = self._flops.of(at, within)
-        operands = [within.instructions[name] for name in at.operands]
+    def _row(self, at: Instruction, runs: int) -> OpCount:
+        work = self._flops.of(at)
         for kind, name in work.unknown:
             self._note(kind, name or at.name)
         self._note_arrays(at)
-        network = self._traffic.network(at, within)
+        network = self._traffic.network(at)
         if network is None:
             self._note("group", at.name)
         return OpCount(
             at.name,
             None if work.flops is None else _by_class(work, runs),
-            runs * self._traffic.read(at, within),
-            runs * self._traffic.written(at, within),
+            runs * self._traffic.read(at),
+            runs * self._traffic.written(at),
             precision=_precision(work, at.results),
             module=module_of(at.op_name),
             shapes=", ".join(
-                "×".join(map(str, array.dims)) for each in operands for array in each.results if array.dims
+                "×".join(map(str, array.dims)) for each in at.inputs for array in each.results if array.dims
             ),
             category=self._category(at),
             count=runs,

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from roofwidget.readers.xprof.hlo import ArrayShape
+from roofwidget.readers.xprof.hlo import ArrayShape, closing
 from roofwidget.support.arguments import shown_value, text_argument
 
 HOST_SPACE: Final = 5
@@ -41,7 +41,6 @@ _ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<= ?]*)\](?:\{([^{}]*)\})?")
 _SIZE: Final = re.compile(r"\d{1,18}")
 _SPACE: Final = re.compile(r"S\((\d{1,3})\)")
 _COMMENT: Final = re.compile(r"/\*.*?\*/")
-_BRACKET_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 _MARKED_NAME: Final = re.compile(r"%([^\s(){}=,]+)")
 _BETWEEN_NAMES: Final = re.compile(r"[\s,()]+")
 # Tables of file names and source lines stand between the header and the first computation.
@@ -83,7 +82,7 @@ def arrays(shape: Shape) -> Iterator[Array]:
             yield from arrays(part)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instruction:
     """One instruction.
 
@@ -104,6 +103,8 @@ class Instruction:
         constant.
     line
         The number of the line, from 1.
+    within
+        The computation that it is a part of.
     """
 
     name: str
@@ -113,6 +114,17 @@ class Instruction:
     attributes: str
     argument: str
     line: int
+    within: Computation = field(repr=False)
+
+    @cached_property
+    def inputs(self) -> tuple[Instruction, ...]:
+        """The instructions that make the operands."""
+        return tuple(self.within.instructions[name] for name in self.operands)
+
+    @property
+    def users(self) -> list[Instruction]:
+        """The instructions that use the result."""
+        return self.within.users.get(self.name, [])
 
     @cached_property
     def results(self) -> tuple[Array, ...]:
@@ -219,6 +231,10 @@ class Module:
         if name not in self.computations:
             raise ValueError(f"HLO text, line {at.line}: '{at.name}' uses computation '{name}', which the text lacks")
         return self.computations[name]
+
+    def called(self, at: Instruction, *attributes: str) -> list[Computation]:
+        """Return the computations that some attributes of an instruction name."""
+        return [self.computation(name, at) for attribute in attributes for name in at.called.get(attribute, ())]
 
 
 def parse(text: str) -> Module:
@@ -342,7 +358,8 @@ class _Parser:
         if name[2] in known:
             raise ValueError(f"HLO text, line {number}: expected a new name, found a second '{name[2]}'")
         shape = self._shape(shape_text, number)
-        found = Instruction(name[2], opcode[1], shape, operands, line[close:], between if not operands else "", number)
+        argument = "" if operands else between
+        found = Instruction(name[2], opcode[1], shape, operands, line[close:], argument, number, computation)
         known[found.name] = found
         if name[1]:
             computation.root = found
@@ -393,25 +410,6 @@ def _array(found: re.Match[str], number: int) -> Array:
     if array.elements > _MAX_ELEMENTS:
         raise _unexpected(number, "an array of at most 2^63 elements", found[0])
     return array
-
-
-def closing(text: str, start: int) -> int:
-    """Return the position after the bracket that closes the bracket at `start`, or -1. Quoted text is skipped.
-
-    Examples
-    --------
-    >>> closing('(a (b) ")") c', 0)
-    11
-    """
-    first = text.find(")", start)
-    if first >= 0 and text.find("(", start + 1, first) < 0 and text.find('"', start, first) < 0:
-        return first + 1
-    depth = 0
-    for found in _BRACKET_OR_TEXT.finditer(text, start):
-        depth += {"(": 1, ")": -1}.get(found.group(), 0)
-        if depth == 0:
-            return found.end()
-    return -1
 
 
 def _names(text: str) -> Iterator[str]:

@@ -38,35 +38,37 @@ class Traffic:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._touched: dict[tuple[str, str], int] = {}
+        self._touched: dict[Instruction, int] = {}
         self._unfused: dict[str, int] = {}
         instructions = [each for part in module.computations.values() for each in part.instructions.values()]
-        self._fused_names = {name for each in instructions if each.opcode == "fusion" for name in _called(each)}
+        self._fused_names = {
+            part.name for each in instructions if each.opcode == "fusion" for part in self._called(each)
+        }
 
-    def read(self, at: Instruction, within: Computation) -> int:
+    def read(self, at: Instruction) -> int:
         """Return the bytes that one execution of an instruction reads from main memory."""
         if is_free(at):
             return 0
-        return sum(self._read_of(at, name, within) for name in dict.fromkeys(at.operands))
+        # Inside a fusion, the text does not say where an operand is; at the fusion it does.
+        return sum(min(self._size(each.results), self._part_read(at, each)) for each in dict.fromkeys(at.inputs))
 
-    def written(self, at: Instruction, within: Computation) -> int:
+    def written(self, at: Instruction) -> int:
         """Return the bytes that one execution of an instruction writes to main memory."""
         if is_free(at):
             return 0
         if at.opcode == "fusion":
-            inner = self.fused(at)
-            return self._written_by(inner.root, inner, at.results)
+            return self._written_by(self.fused(at).root, at.results)
         if at.opcode in _UPDATES:
-            return min(self._update_bytes(at, within), self._size(at.results))
-        return self._size(outputs(at, within))
+            return min(self._update_bytes(at), self._size(at.results))
+        return self._size(outputs(at))
 
-    def unfused(self, at: Instruction, within: Computation) -> int:
+    def unfused(self, at: Instruction) -> int:
         """Return the bytes of an instruction if each instruction that it fuses ran on its own."""
         if at.opcode != "fusion":
-            return self.read(at, within) + self.written(at, within)
+            return self.read(at) + self.written(at)
         inner = self.fused(at)
         if inner.name not in self._unfused:
-            self._unfused[inner.name] = sum(self.unfused(each, inner) for each in inner.instructions.values())
+            self._unfused[inner.name] = sum(map(self.unfused, inner.instructions.values()))
         return self._unfused[inner.name]
 
     def compulsory(self) -> int:
@@ -75,17 +77,16 @@ class Traffic:
         An output that XLA updates in its input's place counts as its updates.
         """
         entry = self._module.entry
-        used = sum(self.touched(each.name, entry) for each in entry.parameters.values())
-        roots = [entry.instructions[name] for name in entry.root.operands]
-        parts = roots if entry.root.opcode == "tuple" else [entry.root]
+        used = sum(map(self.touched, entry.parameters.values()))
+        parts = entry.root.inputs if entry.root.opcode == "tuple" else (entry.root,)
         aliased = _aliased_outputs(self._module.header)
         total = 0
         for number, part in enumerate(parts):
             in_place = str(number) in aliased or "" in aliased
-            total += self._output_bytes(part, entry) if in_place else self._size(part.results)
+            total += self._output_bytes(part) if in_place else self._size(part.results)
         return used + total
 
-    def network(self, at: Instruction, within: Computation) -> int | None:
+    def network(self, at: Instruction) -> int | None:
         """Return the bytes that one chip sends over its link; None if the number of chips is unknown.
 
         With n chips in a group: all-reduce 2 (n - 1)/n of its operands, reduce-scatter and all-to-all (n - 1)/n of
@@ -96,7 +97,7 @@ class Traffic:
             return self._network_of(self.fused(at))
         if at.kind not in COLLECTIVES:
             return 0
-        held = sum(within.instructions[name].result_bytes for name in at.operands)
+        held = sum(each.result_bytes for each in at.inputs)
         if at.kind in {"collective-broadcast", "collective-permute"}:
             return held
         if at.kind in {"recv", "send"}:
@@ -105,23 +106,22 @@ class Traffic:
         group = self._group(at)
         if group is None:
             return None
-        size = sum(array.bytes for array in outputs(at, within)) if at.kind == "all-gather" else held
-        turns = 2 if at.kind == "all-reduce" and not within.name.startswith("all-reduce-scatter") else 1
+        size = sum(array.bytes for array in outputs(at)) if at.kind == "all-gather" else held
+        turns = 2 if at.kind == "all-reduce" and not at.within.name.startswith("all-reduce-scatter") else 1
         return turns * size * (group - 1) // group
 
     def _network_of(self, computation: Computation) -> int | None:
-        found = [self.network(each, computation) for each in computation.instructions.values()]
+        found = list(map(self.network, computation.instructions.values()))
         known = [sent for sent in found if sent is not None]
         return sum(known) if len(known) == len(found) else None
 
-    def touched(self, name: str, within: Computation) -> int:
+    def touched(self, at: Instruction) -> int:
         """Return how many bytes of a value in main memory its users read; at most the whole value."""
-        key = within.name, name
-        if key not in self._touched:
-            at = within.instructions[name]
-            parts = sum(self._part_read(user, name, within) for user in within.users.get(name, []))
-            self._touched[key] = self._size(at.results) if at is within.root else min(parts, self._size(at.results))
-        return self._touched[key]
+        if at not in self._touched:
+            size = self._size(at.results)
+            is_root = at is at.within.root
+            self._touched[at] = size if is_root else min(sum(self._part_read(user, at) for user in at.users), size)
+        return self._touched[at]
 
     def fused(self, at: Instruction) -> Computation:
         """Return the computation that a fusion runs.
@@ -131,72 +131,68 @@ class Traffic:
         ValueError
             If the fusion names none; the message names the line.
         """
-        names = _called(at)
-        if len(names) != 1:
+        called = self._called(at)
+        if len(called) != 1:
             raise ValueError(f"HLO text, line {at.line}: expected 'calls=' and a computation in fusion '{at.name}'")
-        return self._module.computation(names[0], at)
+        return called[0]
+
+    def _called(self, at: Instruction) -> list[Computation]:
+        return self._module.called(at, "calls") or self._module.called(at, "to_apply")
 
     def _size(self, of: Iterable[Array]) -> int:
         return sum(array.bytes for array in of if self._module.in_main_memory(array))
 
-    def _read_of(self, at: Instruction, name: str, within: Computation) -> int:
-        # Inside a fusion, the text does not say where an operand is; at the fusion it does.
-        return min(self._size(within.instructions[name].results), self._part_read(at, name, within))
-
-    def _part_read(self, user: Instruction, name: str, within: Computation) -> int:
+    def _part_read(self, user: Instruction, at: Instruction) -> int:
         """Return how many bytes of a value one user reads."""
-        whole = within.instructions[name].result_bytes
-        place = user.operands.index(name)
+        place = user.operands.index(at.name)
         if user.kind in _PARTIAL_READS and place == 0:
-            return sum(array.bytes for array in outputs(user, within))
+            return sum(array.bytes for array in outputs(user))
         if user.opcode in _UPDATES and place < _targets(user):
-            return self._target_read(user, place, within)
+            return self._target_read(user, place)
         if user.opcode in {"bitcast", "get-tuple-element"}:
-            return self.touched(user.name, within)
-        if user.opcode in {"async-start", "call", "fusion"} and len(_called(user)) == 1:
-            inner = self._module.computation(_called(user)[0], user)
-            numbers = [number for number, operand in enumerate(user.operands) if operand == name]
-            return sum(self.touched(inner.parameters[each].name, inner) for each in numbers if each in inner.parameters)
-        return whole
+            return self.touched(user)
+        if user.opcode in {"async-start", "call", "fusion"} and len(inner := self._called(user)) == 1:
+            inside = inner[0].parameters
+            numbers = [number for number, operand in enumerate(user.operands) if operand == at.name]
+            return sum(self.touched(inside[each]) for each in numbers if each in inside)
+        return at.result_bytes
 
-    def _target_read(self, user: Instruction, place: int, within: Computation) -> int:
+    def _target_read(self, user: Instruction, place: int) -> int:
         """Return the bytes that an update reads of the array that it changes.
 
         XLA updates in place, except in the middle of a fusion: there the result is a new array.
         """
-        if within.name in self._fused_names and not self._is_result(user, within):
+        if user.within.name in self._fused_names and not self._is_result(user):
             return user.results[place].bytes if place < len(user.results) else 0
         # A scatter combines old and new values.
-        return within.instructions[_updates(user)[place]].result_bytes if user.opcode == "scatter" else 0
+        return _updates(user)[place].result_bytes if user.opcode == "scatter" else 0
 
-    def _is_result(self, at: Instruction, within: Computation) -> bool:
+    def _is_result(self, at: Instruction) -> bool:
         """Whether an instruction is a result of its computation, and nothing in there uses it."""
-        users = within.users.get(at.name, [])
-        only_passed = all(each.opcode in {"bitcast", "tuple"} and self._is_result(each, within) for each in users)
-        return at is within.root or (bool(users) and only_passed)
+        only_passed = all(each.opcode in {"bitcast", "tuple"} and self._is_result(each) for each in at.users)
+        return at is at.within.root or (bool(at.users) and only_passed)
 
-    def _update_bytes(self, at: Instruction, within: Computation) -> int:
+    def _update_bytes(self, at: Instruction) -> int:
         """Return the bytes of the elements that an update in place changes."""
-        return sum(within.instructions[name].result_bytes for name in _updates(at))
+        return sum(each.result_bytes for each in _updates(at))
 
-    def _written_by(self, root: Instruction, inner: Computation, results: tuple[Array, ...]) -> int:
-        parts = [inner.instructions[name] for name in root.operands] if root.opcode == "tuple" else [root]
+    def _written_by(self, root: Instruction, results: tuple[Array, ...]) -> int:
+        parts = root.inputs if root.opcode == "tuple" else (root,)
         if len(parts) != len(results):
             return self._size(results)
         pairs = zip(parts, results, strict=True)
-        return sum(self._output_bytes(part, inner) for part, array in pairs if self._module.in_main_memory(array))
+        return sum(self._output_bytes(part) for part, array in pairs if self._module.in_main_memory(array))
 
-    def _output_bytes(self, part: Instruction, within: Computation) -> int:
+    def _output_bytes(self, part: Instruction) -> int:
         """Return the bytes of a result: of one that is updated in place, the updates."""
         source = part
         while source.opcode == "bitcast":
-            source = within.instructions[source.operands[0]]
+            source = source.inputs[0]
         whole = part.result_bytes
         if source.opcode in _UPDATES:
-            return min(self._update_bytes(source, within), whole)
+            return min(self._update_bytes(source), whole)
         if source.opcode == "fusion":
-            inner = self.fused(source)
-            return min(self._written_by(inner.root, inner, source.results), whole)
+            return min(self._written_by(self.fused(source).root, source.results), whole)
         return whole
 
     def _group(self, at: Instruction) -> int | None:
@@ -211,14 +207,14 @@ class Traffic:
         return everyone if everyone > 1 else None
 
 
-def outputs(at: Instruction, within: Computation) -> tuple[Array, ...]:
+def outputs(at: Instruction) -> tuple[Array, ...]:
     """Return the arrays that an instruction writes.
 
     The first half of an asynchronous pair also returns its operands, and a library's call its scratch memory: these are
     left out.
     """
     if at.opcode == "custom-call" and at.results:
-        return at.results[: len(library_call(at, within).outputs)]
+        return at.results[: len(library_call(at).outputs)]
     if at.opcode.endswith("-start") and at.kind != "all-reduce" and isinstance(at.shape, tuple) and len(at.shape) > 1:
         # A copy returns (target, source, context), all others (operands, results, context).
         return tuple(arrays(at.shape[0 if at.kind == "copy" else 1]))
@@ -230,15 +226,11 @@ def _targets(at: Instruction) -> int:
     return 1 if at.opcode == "dynamic-update-slice" else max((len(at.operands) - 1) // 2, 0)
 
 
-def _updates(at: Instruction) -> tuple[str, ...]:
+def _updates(at: Instruction) -> tuple[Instruction, ...]:
     """Return the operands that have the new values."""
     count = _targets(at)
     first = count if at.opcode == "dynamic-update-slice" else count + 1
-    return at.operands[first : first + count]
-
-
-def _called(at: Instruction) -> tuple[str, ...]:
-    return at.called.get("calls", ()) or at.called.get("to_apply", ())
+    return at.inputs[first : first + count]
 
 
 def _aliased_outputs(header: str) -> set[str]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Final
 
-from roofwidget.measure.graphs.trace import Trace
+from roofwidget.measure.graphs.trace import Trace, Where
 from roofwidget.measure.graphs.views import View
 from roofwidget.measure.jax.primitives import CONSTANT, HANDLERS, Call, array_of, read
 from roofwidget.workloads import Graph
@@ -103,7 +104,8 @@ class _Reader:
             return [None] * len(equation.outvars)
         avals = [atom.aval for atom in equation.invars]
         results = [array_of(var.aval) for var in equation.outvars]
-        return read(Call(self.trace, name, params, operands, avals, results, scope, self.run, self.body))
+        place = partial(Where, module=scope)
+        return read(Call(self.trace, results, place, name, params, operands, avals, scope, self.run, self.body))
 
 
 def _value(values: Mapping[Any, View | None], atom: Any) -> View | None:

@@ -6,38 +6,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from roofwidget.measure.graphs.trace import UNREADABLE, UPDATED, Terms, Trace, Where, made, per_element
+from roofwidget.measure.graphs.trace import UPDATED, Operation, Results, Terms, made, per_element, read_by
 from roofwidget.measure.graphs.views import Array, View, reshaped
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
-from roofwidget.workloads.ops.formulas import ACCUMULATOR, FMA
 from roofwidget.workloads.tensors import checked_dtype
 
 # A loop is unrolled if this yields at most so many ops; otherwise it is one op.
 _MAX_UNROLLED_OPS: Final = 512
 
-Results: TypeAlias = "View | Sequence[View | None]"
-
 
 @dataclass(frozen=True)
-class Call:
+class Call(Operation):
     """One primitive.
 
     Parameters
     ----------
-    trace
-        Where it is added.
+    trace, results, place
+        As in `Operation`.
     name, params
         Its name and its parameters.
     operands
         What it reads; None is a constant that needs no memory.
     avals
         The shapes and dtypes of the operands.
-    results
-        What it writes.
     scope
         The path of the function that contains it.
     run
@@ -46,45 +41,30 @@ class Call:
         Returns the graph of an inner jaxpr of its own, or None if it has no operations.
     """
 
-    trace: Trace
     name: str
     params: Mapping[str, Any]
     operands: Sequence[View | None]
     avals: Sequence[Any]
-    results: list[Array]
     scope: str
     run: Callable[[Any, Sequence[View | None], str], list[View | None]]
     body: Callable[[Any], Graph | None]
-
-    @property
-    def out(self) -> Array:
-        """The first result."""
-        return self.results[0]
 
     @property
     def reads(self) -> list[View]:
         """The operands that are in memory."""
         return [view for view in self.operands if view is not None]
 
-    def where(self, word: str) -> Where:
-        """Return the place of an op in the function."""
-        return Where(word, self.scope)
-
     def view(self, place: int) -> View:
         """Return an operand. A constant is written to memory first."""
         found = self.operands[place]
         if found is None:
-            found = self.trace.op(self.where("constant"), "elementwise", [], [array_of(self.avals[place])])[0]
+            found = self.trace.op(self.place("constant"), "elementwise", [], [array_of(self.avals[place])])[0]
         return found
 
 
 def read(call: Call) -> Sequence[View | None]:
     """Add a primitive to its trace, and return its results. A form that its reader does not know is opaque."""
-    try:
-        results = HANDLERS.get(call.name, _unknown)(call)
-    except UNREADABLE:
-        results = _unknown(call)
-    return [results] if isinstance(results, View) else results
+    return read_by(HANDLERS.get(call.name, _unknown), _unknown, call)
 
 
 def array_of(aval: Any, name: str = "") -> Array:
@@ -116,7 +96,7 @@ def _dot(call: Call) -> Results:
     lead = (batch,) if batch_b else ()
     operator = "batched_matmul" if batch_b else "matmul"
     operands = [(a, (*lead, rows, inner)), (b, (*lead, inner, columns))]
-    return call.trace.operator(call.where("matmul"), operator, operands, out=call.out)
+    return call.operator("matmul", operator, operands)
 
 
 def _grouped_dot(call: Call) -> Results:
@@ -124,15 +104,14 @@ def _grouped_dot(call: Call) -> Results:
     rows, matrices = call.view(0), call.view(1)
     if call.out.shape != (*rows.shape[:-1], matrices.shape[-1]) or matrices.shape[-2] != rows.shape[-1]:
         return _unknown(call)
-    terms = [("multiply-adds", "tensor", FMA * call.out.size * rows.shape[-1])]
-    extra = ACCUMULATOR * call.out.size
-    return call.trace.op(call.where("matmul"), "matmul", call.reads, [call.out], terms, extra_bytes=extra)
+    return call.product("matmul", call.reads, call.out.size * rows.shape[-1])
 
 
 def _convolution(call: Call) -> Results:
     x, weight = call.view(0), call.view(1)
     params, numbers = call.params, call.params["dimension_numbers"]
-    image, kernel = ([_ints(view.shape)[axis] for axis in spec] for view, spec in _specs(numbers, x, weight))
+    image = [_ints(x.shape)[axis] for axis in numbers.lhs_spec]
+    kernel = [_ints(weight.shape)[axis] for axis in numbers.rhs_spec]
     padding = params["padding"]
     is_plain = (
         len(image) == 4  # noqa: PLR2004 - images
@@ -141,8 +120,8 @@ def _convolution(call: Call) -> Results:
         and set(params["lhs_dilation"]) == {1}
     )
     if is_plain:
-        return call.trace.operator(
-            call.where("conv2d"),
+        return call.operator(
+            "conv2d",
             "conv2d",
             [(x, image)],
             kernel[0],
@@ -151,16 +130,9 @@ def _convolution(call: Call) -> Results:
             padding=tuple(low for low, _ in padding),
             dilation=tuple(params["rhs_dilation"]),
             groups=params["feature_group_count"],
-            out=call.out,
             weights=[weight],
         )
-    terms = [("multiply-adds", "tensor", FMA * call.out.size * prod(kernel[1:]))]
-    extra = ACCUMULATOR * call.out.size
-    return call.trace.op(call.where("convolution"), "matmul", [x, weight], [call.out], terms, extra_bytes=extra)
-
-
-def _specs(numbers: Any, x: View, weight: View) -> list[tuple[View, Sequence[int]]]:
-    return [(x, numbers.lhs_spec), (weight, numbers.rhs_spec)]
+    return call.product("convolution", [x, weight], call.out.size * prod(kernel[1:]))
 
 
 def _fourier(call: Call) -> Results:
@@ -171,7 +143,7 @@ def _fourier(call: Call) -> Results:
     # The real data of a transform back to them are its result.
     size = prod(_ints(call.out.shape if "IRFFT" in kind else x.shape))
     data = (size // points, points) if is_real else (size // points // 2, points, 2)
-    return call.trace.operator(call.where("fft"), "fft", [(x, data)], real=is_real, out=call.out)
+    return call.operator("fft", "fft", [(x, data)], real=is_real)
 
 
 # -- elementwise, and reductions ---------------------------------------------------------------------------------------
@@ -179,24 +151,24 @@ def _fourier(call: Call) -> Results:
 
 def _elementwise(call: Call) -> Results:
     word, functions = _ELEMENTWISE[call.name]
-    return call.trace.function(call.where(word), functions, call.reads, call.out)
+    return call.function(word, functions, call.reads)
 
 
 def _integer_power(call: Call) -> Results:
     power = int(call.params["y"])
     if power == 2:  # noqa: PLR2004 - a square
-        return call.trace.function(call.where("square"), ("square",), call.reads, call.out)
+        return call.function("square", ("square",), call.reads)
     # By repeated squaring: a multiplication for each bit after the first, and one more for each bit that is 1.
     times = max(abs(power).bit_length() + abs(power).bit_count() - 2, 0)
     functions = (*["multiply"] * times, *(["reciprocal"] if power < 0 else []))
-    return call.trace.function(call.where("power"), functions, call.reads, call.out)
+    return call.function("power", functions, call.reads)
 
 
 def _cast(call: Call) -> Results:
     x = call.view(0)
     if x.array.dtype == call.out.dtype:
         return x
-    return call.trace.function(call.where("cast"), (), [x], call.out)
+    return call.function("cast", (), [x])
 
 
 def _reduction(call: Call) -> Results:
@@ -205,14 +177,14 @@ def _reduction(call: Call) -> Results:
         return _reshape(call)
     word, joined = _REDUCTIONS[call.name]
     terms = per_element([joined], x.size - call.out.size)
-    return call.trace.op(call.where(word), "reduction", [x], call.results, terms, dims=_ints(call.params["axes"]))
+    return call.op(word, "reduction", [x], terms, dims=_ints(call.params["axes"]))
 
 
 def _cumulative(call: Call) -> Results:
     x = call.view(0)
     function = {"cumsum": "add", "cumprod": "multiply", "cummax": "maximum", "cummin": "minimum"}.get(call.name)
     terms = per_element([function] if function else ["exp", "add", "log"], x.size)
-    return call.trace.op(call.where(call.name), "reduction", [x], call.results, terms, dims=[call.params["axis"]])
+    return call.op(call.name, "reduction", [x], terms, dims=[call.params["axis"]])
 
 
 def _window(call: Call) -> Results:
@@ -220,7 +192,7 @@ def _window(call: Call) -> Results:
     taps = prod(call.params["window_dimensions"])
     joined = {"reduce_window_sum": "add", "reduce_window_max": "maximum"}.get(call.name, "minimum")
     terms = per_element([joined], (taps - 1) * call.out.size)
-    return call.trace.op(call.where(call.name), "reduction", [x], call.results, terms, dims=())
+    return call.op(call.name, "reduction", [x], terms, dims=())
 
 
 # -- views, and movement -----------------------------------------------------------------------------------------------
@@ -244,7 +216,7 @@ def _reshape(call: Call) -> Results:
     is_turned = call.name == "reshape" and call.params.get("dimensions") is not None
     if found is not None and not is_turned:
         return found
-    return call.trace.op(call.where("reshape"), "injective", [x], [call.out])[0]
+    return call.op("reshape", "injective", [x])[0]
 
 
 def _slice(call: Call) -> Results:
@@ -260,7 +232,7 @@ def _part(call: Call, x: View, starts: Sequence[int], steps: Sequence[int], out:
         offset = offset + start * stride
     strides = tuple(step * stride for step, stride in zip(steps, x.strides, strict=True))
     view = View(x.array, out.shape, strides, offset)
-    return call.trace.op(call.where("slice"), "injective", [view], [out])[0]
+    return call.trace.op(call.place("slice"), "injective", [view], [out])[0]
 
 
 def _split(call: Call) -> Results:
@@ -276,7 +248,7 @@ def _split(call: Call) -> Results:
 
 def _movement(call: Call) -> Results:
     """Move elements to other places: one read and one write."""
-    return call.trace.op(call.where(_MOVEMENTS[call.name]), "injective", call.reads, call.results)
+    return call.op(_MOVEMENTS[call.name], "injective", call.reads)
 
 
 def _picked(call: Call) -> Results:
@@ -284,18 +256,18 @@ def _picked(call: Call) -> Results:
     table = call.view(0)
     indices = [view for view in call.operands[1:] if view is not None]
     if call.trace.is_made(table.array):
-        return call.trace.op(call.where("gather"), "injective", [*indices, table], call.results)
+        return call.op("gather", "injective", [*indices, table])
     picked = made(call.out.shape, call.out.dtype, name=f"{table.array.name}[rows]").view()
-    return call.trace.op(call.where("gather"), "injective", [*indices, picked], call.results)
+    return call.op("gather", "injective", [*indices, picked])
 
 
 def _updated(call: Call) -> Results:
     call.trace.note(UPDATED)
-    return call.trace.op(call.where("scatter"), "injective", call.reads, call.results)
+    return call.op("scatter", "injective", call.reads)
 
 
 def _iota(call: Call) -> Results:
-    return call.trace.op(call.where("iota"), "elementwise", [], call.results)
+    return call.op("iota", "elementwise", [])
 
 
 # -- loops and branches ------------------------------------------------------------------------------------------------
@@ -323,7 +295,7 @@ def _scan(call: Call) -> Results:
     for place, out in enumerate(call.results[carried:]):
         parts = [row[place] for row in rows]
         views = [view for view in parts if view is not None]
-        stacked += call.trace.op(call.where("stack"), "injective", views, [out]) if views else [None]
+        stacked += call.trace.op(call.place("stack"), "injective", views, [out]) if views else [None]
     return [*carry, *stacked]
 
 
@@ -346,7 +318,7 @@ def _repeated(call: Call, word: str, body: Graph | None, times: int, note: str) 
         extra = max(0, times * body.count("compulsory") - own - sum(_bytes(array) for array in call.results))
     for text in (note, *(() if body is None else body.notes)):
         call.trace.note(text)
-    return call.trace.op(call.where(word), "opaque", call.reads, call.results, terms, extra_bytes=extra)
+    return call.op(word, "opaque", call.reads, terms, extra_bytes=extra)
 
 
 def _cond(call: Call) -> Results:
@@ -365,7 +337,7 @@ def _bytes(array: Array) -> int:
 
 
 def _unknown(call: Call) -> Results:
-    return call.trace.unknown(call.where(call.name), call.reads, call.results)
+    return call.trace.unknown(call.place(call.name), call.reads, call.results)
 
 
 def _ints(values: Any) -> list[int]:

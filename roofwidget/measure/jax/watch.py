@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -104,23 +105,19 @@ def _one(name: str, counts: Counts | None, leaves: list[Any], seconds: float | N
     shapes = ", ".join("×".join(map(str, leaf.shape)) or "scalar" for leaf in leaves if hasattr(leaf, "shape"))
     if counts is None:
         return OpCount(name, None, None, None, shapes=shapes, time=seconds)
-    flops: dict[str, int] | None = {}
+    flops = Counter[str]()
     for op in counts.ops:
-        flops = None if flops is None or op.flops is None else _sum(flops, op.flops)
+        flops.update(op.flops or {})
     precisions = {op.precision for op in counts.ops if op.precision is not None}
     return OpCount(
         name,
-        flops,
+        None if any(op.flops is None for op in counts.ops) else dict(flops),
         _total([op.bytes_read for op in counts.ops]),
         _total([op.bytes_written for op in counts.ops]),
         precisions.pop() if len(precisions) == 1 else None,
         shapes=shapes,
         time=seconds,
     )
-
-
-def _sum(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
-    return {key: left.get(key, 0) + right.get(key, 0) for key in {**left, **right}}
 
 
 def _total(amounts: list[int | None]) -> int | None:

@@ -461,7 +461,7 @@ def _assigns(call: Call) -> Work:
     picked = np.asarray(target[key])
     sources = (*arrays_in(key), *arrays_in(value))
     written = bytes_of(picked) if is_view(picked, (target,)) else picked.nbytes
-    return Work({}, total_bytes(sources), written, sources, (target,))
+    return functions.changes(target, sources, written)
 
 
 def _is_own_part(target: Array, key: Any, value: Any) -> bool:

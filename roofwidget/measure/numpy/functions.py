@@ -5,7 +5,7 @@ Functions that numpy writes in Python, such as `numpy.mean`, need no rule: their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2, prod
@@ -121,11 +121,14 @@ def allocates(_call: Call) -> Work:
 
 def gathers(call: Call) -> Work:
     """Return the work of a function that picks elements of its first operand: it reads these and the indices."""
+    is_view = call.results and not (*call.outs, *call.new)
+    return Work({}) if is_view else _gathered(call, call.operands[1:])
+
+
+def _gathered(call: Call, indices: Iterable[Array]) -> Work:
     targets = (*call.outs, *call.new)
-    if call.results and not targets:
-        return Work({})
     written = total_bytes(targets)
-    return Work({}, written + total_bytes(call.operands[1:]), written, call.operands, targets)
+    return Work({}, written + total_bytes(indices), written, call.operands, targets)
 
 
 def overwrites(call: Call) -> Work:
@@ -143,13 +146,17 @@ def scatters(call: Call) -> Work:
     target, *sources = call.operands
     picked = np.asarray(call.argument(1, "ind"))
     count = int(np.count_nonzero(picked)) if picked.dtype == bool else picked.size
-    return Work({}, total_bytes(sources), count * target.itemsize, tuple(sources), (target,))
+    return changes(target, sources, count * target.itemsize)
+
+
+def changes(target: Array, sources: Sequence[Array], written: int) -> Work:
+    """Return the work of an operation that reads arrays and writes a part of another one."""
+    return Work({}, total_bytes(sources), written, tuple(sources), (target,))
 
 
 def _choose(call: Call) -> Work:
     """Return the work of ``choose(indices, choices)``: it reads the indices, and one element per result."""
-    written = total_bytes(call.new) + total_bytes(call.outs)
-    return Work({}, written + total_bytes(call.operands[:1]), written, call.operands, (*call.outs, *call.new))
+    return _gathered(call, call.operands[:1])
 
 
 def _counting(flops: Flops) -> Rule:
@@ -164,7 +171,7 @@ def _dot(call: Call) -> dict[str, int] | None:
     left, right = _pair(call)
     inner = left.shape[-1] if left.ndim and right.ndim else 1
     if left.ndim and right.ndim:
-        return _product(left.size * right.size // inner if inner else 0, left, right)
+        return product_flops(left.size * right.size // inner if inner else 0, (left, right))
     return _elementwise(left.size * right.size, left, right)
 
 
@@ -186,12 +193,7 @@ def _copies_where(call: Call) -> Work:
 
 def _fills_diagonal(call: Call) -> Work:
     target, *sources = call.operands
-    written = min(target.shape) * target.itemsize
-    return Work({}, total_bytes(sources), written, tuple(sources), (target,))
-
-
-def _product(terms: int, *values: Array) -> dict[str, int]:
-    return product_flops(terms, values)
+    return changes(target, sources, min(target.shape) * target.itemsize)
 
 
 def _elementwise(products: int, *values: Array) -> dict[str, int]:
@@ -202,7 +204,7 @@ def _elementwise(products: int, *values: Array) -> dict[str, int]:
 
 def _vdot(call: Call) -> dict[str, int]:
     left, right = _pair(call)
-    return _product(left.size, left, right)
+    return product_flops(left.size, (left, right))
 
 
 def _outer(call: Call) -> dict[str, int]:
@@ -215,7 +217,7 @@ def _tensordot(call: Call) -> dict[str, int]:
     axes = call.argument(2, "axes", 2)
     of_left = range(left.ndim - axes, left.ndim) if isinstance(axes, int) else np.atleast_1d(axes[0])
     inner = prod(left.shape[axis] for axis in of_left)
-    return _product(left.size * right.size // inner if inner else 0, left, right)
+    return product_flops(left.size * right.size // inner if inner else 0, (left, right))
 
 
 def _einsum(call: Call) -> dict[str, int] | None:
@@ -263,7 +265,7 @@ def _contraction(inputs: list[str], output: str, sizes: Mapping[str, int], array
     results = prod(sizes[letter] for letter in output)
     summed = points > results
     if len(inputs) == 2 and summed:  # noqa: PLR2004 - a product of two, added up: a matrix product
-        return _product(points, *arrays)
+        return product_flops(points, arrays)
     if len(inputs) == 1:
         return {"vector": points - results} if summed and arrays[0].dtype.kind in "fc" else {}
     return _elementwise(points * (len(inputs) - (0 if summed else 1)), *arrays)
@@ -274,7 +276,7 @@ def _convolve(default: str) -> Rule:
         left, right = (np.asarray(call.argument(at, name)) for at, name in ((0, "a"), (1, "v")))
         longer, shorter = max(left.size, right.size), min(left.size, right.size)
         is_valid = call.argument(2, "mode", default) == "valid"
-        return _product((longer - shorter + 1 if is_valid else longer) * shorter, left, right)
+        return product_flops((longer - shorter + 1 if is_valid else longer) * shorter, (left, right))
 
     return _counting(flops)
 

@@ -21,7 +21,7 @@ from torch.utils.flop_counter import flop_registry
 from roofwidget.measure.counts import OpCount
 from roofwidget.measure.torch.flops import flops, precision
 from roofwidget.measure.torch.modules import ModulePaths
-from roofwidget.measure.torch.tensors import Tensor, bytes_of, is_plain, key_of, storage_of, tensors_in
+from roofwidget.measure.torch.tensors import OpCall, Tensor, bytes_of, is_plain, key_of, storage_of
 from roofwidget.measure.torch.timing import Watch
 from roofwidget.measure.torch.traffic import Traffic, traffic
 
@@ -115,11 +115,12 @@ class OpCounter(Operations):
     def run(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         path = self._paths.current()
         result = operation(*args, **kwargs)
-        op, moved = count(operation, args, kwargs, result, path=path)
+        call = OpCall(operation, args, kwargs, result)
+        op, moved = count(call, path=path)
         self.ops.append(op)
-        self.boundary.add(tensors_in((args, kwargs)), moved, result)
+        self.boundary.add(call, moved)
         if self.device == "cpu":
-            self.device = next((str(tensor.device) for tensor in tensors_in(result)), self.device)
+            self.device = next((str(tensor.device) for tensor in call.results), self.device)
         return result
 
 
@@ -160,33 +161,25 @@ class OpReporter(Operations):
         result = operation(*args, **kwargs)
         self._synchronize()
         seconds = self._clock() - begin
-        self._report(count(operation, args, kwargs, result, path=path, seconds=seconds)[0])
+        self._report(count(OpCall(operation, args, kwargs, result), path=path, seconds=seconds)[0])
         return result
 
 
-def count(
-    operation: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    result: Any,
-    *,
-    path: str = "",
-    seconds: float | None = None,
-) -> tuple[OpCount, Traffic]:
+def count(call: OpCall, *, path: str = "", seconds: float | None = None) -> tuple[OpCount, Traffic]:
     """Return one call of an operation as a row, and the tensors that it reads and writes."""
-    if not hasattr(operation, "_schema"):
+    if not hasattr(call.operation, "_schema"):
         moved, found = Traffic(None, None), None
     else:
-        moved = traffic(operation, args, kwargs, result)
-        found = {} if moved == Traffic() else flops(operation, args, kwargs, result)
+        moved = traffic(call)
+        found = {} if moved == Traffic() else flops(call)
     row = OpCount(
-        name_of(operation),
+        name_of(call.operation),
         found,
         moved.bytes_read,
         moved.bytes_written,
-        precision(operation, found, args, kwargs, result),
+        precision(call, found),
         path,
-        _shapes(tensors_in((args, kwargs))),
+        _shapes(call.inputs),
         seconds,
     )
     return row, moved
@@ -207,8 +200,8 @@ class Boundary:
         self._sizes: dict[int, int] = {}
         self._is_known = True
 
-    def add(self, given: Iterable[Tensor], moved: Traffic, result: Any) -> None:
-        """Add an operation: the tensors among its arguments, what it moved, and what it returned."""
+    def add(self, call: OpCall, moved: Traffic) -> None:
+        """Add a call of an operation, and what it moved."""
         if moved.reads is None or moved.writes is None:
             self._is_known = False
             return
@@ -216,7 +209,7 @@ class Boundary:
             storage = storage_of(tensor)
             if storage not in self._made and storage not in self._replaced:
                 self._note("in", storage, tensor, count)
-        self._made |= {storage_of(tensor) for tensor in tensors_in(result)} - set(map(storage_of, given))
+        self._made |= set(map(storage_of, call.results)) - set(map(storage_of, call.inputs))
         for tensor, count in moved.writes:
             storage = storage_of(tensor)
             if storage not in self._made:

@@ -16,7 +16,8 @@ Integers have no FLOPs, except those of matrix products. An operation that is in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -26,11 +27,11 @@ from torch.utils.flop_counter import flop_registry
 
 from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT, reduction_flops
 from roofwidget.measure.torch.probes import allows_tf32, has_tf32
-from roofwidget.measure.torch.tensors import Tensor, is_plain, tensors_in
+from roofwidget.measure.torch.tensors import OpCall, Tensor, is_plain, tensors_in
 from roofwidget.support.precisions import precision_key
 
 Flops: TypeAlias = "dict[str, int]"
-_Formula: TypeAlias = "Callable[[Sequence[Any], Mapping[str, Any], Any], Flops]"
+_Formula: TypeAlias = "Callable[[OpCall], Flops]"
 
 _SAME_NAME: Final = (
     *("add", "sqrt", "rsqrt", "reciprocal", "square", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
@@ -157,48 +158,53 @@ _ATTENTION: Final = frozenset(
         "_scaled_dot_product_fused_attention_overrideable",
     )
 )
-_GATES: Final = {"RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
-_MODES: Final = ("RNN_RELU", "RNN_TANH", "LSTM", "GRU")
+CELLS: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
+    "lstm": (4, (*["add"] * 5, *["sigmoid"] * 3, *["tanh"] * 2, *["multiply"] * 3)),
+    "gru": (3, (*["add"] * 4, *["sigmoid"] * 2, "tanh", "subtract", *["multiply"] * 3)),
+    "rnn_tanh": (1, ("add", "tanh")),
+    "rnn_relu": (1, ("add", "relu")),
+}
+"""Gates of a recurrent cell, and the functions that it applies to each element of its state."""
+_MODES: Final = ("rnn_relu", "rnn_tanh", "lstm", "gru")
+_POWERS: Final[Mapping[float, tuple[str, ...]]] = {
+    2: ("square",),
+    3: ("square", "multiply"),
+    0.5: ("sqrt",),
+    -0.5: ("rsqrt",),
+    -1: ("reciprocal",),
+    1: (),
+}
 _ADAM_STEP: Final = 12
 _COMPLEX: Final = {"add": 2, "sub": 2, "neg": 2, "mul": 6}
 """FLOPs of real numbers for one operation on complex numbers."""
 
 
-def flops(operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> Flops | None:
+def flops(call: OpCall) -> Flops | None:
     """Return the FLOPs of one call of an operation of `torch.ops` by class; None if they are unknown.
-
-    Parameters
-    ----------
-    operation
-        The overload, such as ``torch.ops.aten.mm.default``.
-    args, kwargs, result
-        Its arguments as a dispatch mode gets them, and what it returned.
 
     Examples
     --------
     >>> a, b = torch.zeros(4, 8), torch.zeros(8, 2)
-    >>> flops(torch.ops.aten.mm.default, (a, b), {}, a @ b)
+    >>> flops(OpCall(torch.ops.aten.mm.default, (a, b), {}, a @ b))
     {'tensor': 128}
-    >>> flops(torch.ops.aten.gelu.default, (a,), {}, a)
+    >>> flops(OpCall(torch.ops.aten.gelu.default, (a,), {}, a))
     {'vector': 128, 'transcendental': 32}
     """
-    formula = _formula(operation._overloadpacket)  # noqa: SLF001 - no public name
-    tensors = tensors_in((args, kwargs, result))
+    formula = _formula(call.operation._overloadpacket)  # noqa: SLF001 - no public name
+    tensors = [*call.inputs, *call.results]
     if formula is None:
         return None if any(map(_is_floating, tensors)) else {}
     if not all(map(is_plain, tensors)):
         return None
-    found = formula(args, kwargs, result)
+    found = formula(call)
     if any(tensor.is_complex() for tensor in tensors):
-        return _of_complex_numbers(operation, found)
+        return _of_complex_numbers(call.name, found)
     if "tensor" not in found and not any(map(_is_floating, tensors)):
         return {}
     return {name: int(count) for name, count in found.items() if count}
 
 
-def precision(
-    operation: Any, found: Mapping[str, int] | None, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any
-) -> str | None:
+def precision(call: OpCall, found: Mapping[str, int] | None) -> str | None:
     """Return the precision of an operation's FLOPs, such as ``fp32``; None without FLOPs.
 
     A matrix product has the wider dtype of its first two inputs, and the floating-point one of two equally wide. A
@@ -207,18 +213,17 @@ def precision(
     """
     if not found:
         return None
-    inputs = tensors_in((args, kwargs))
+    inputs = call.inputs
     if "tensor" in found:
         chosen = inputs[:2]
     else:
-        chosen = [tensor for tensor in (*tensors_in(result), *inputs) if _is_floating(tensor)][:1] or inputs[:1]
+        chosen = [tensor for tensor in (*call.results, *inputs) if _is_floating(tensor)][:1] or inputs[:1]
     if not chosen:
         return None
     dtype = max((tensor.dtype for tensor in chosen), key=lambda each: (each.itemsize, each.is_floating_point))
     key = precision_key(str(dtype.to_real() if dtype.is_complex else dtype))
     if key == "fp32" and "tensor" in found and has_tf32(chosen[0].device):
-        is_convolution = "convolution" in operation._overloadpacket.__name__  # noqa: SLF001 - no public name
-        return "tf32" if allows_tf32(convolution=is_convolution) else key
+        return "tf32" if allows_tf32(convolution="convolution" in call.name) else key
     return key
 
 
@@ -226,13 +231,13 @@ def _is_floating(tensor: Tensor) -> bool:
     return bool(tensor.is_floating_point() or tensor.is_complex())
 
 
-def _of_complex_numbers(operation: Any, found: Flops) -> Flops | None:
+def _of_complex_numbers(name: str, found: Flops) -> Flops | None:
     """Return the FLOPs of real numbers that take the place of FLOPs of complex numbers."""
     if not found:
         return {}
     if set(found) == {"tensor"}:
         return {"tensor": 4 * found["tensor"]}
-    each = _COMPLEX.get(operation._overloadpacket.__name__.rstrip("_"))  # noqa: SLF001 - no public name
+    each = _COMPLEX.get(name.rstrip("_"))
     return None if each is None else {"vector": each * found["vector"]}
 
 
@@ -244,173 +249,99 @@ def _formula(packet: Any) -> _Formula | None:
         return _FORMULAS[name]
     if packet in flop_registry:
         registered = flop_registry[packet]
-        return lambda args, kwargs, result: {"tensor": registered(*args, **kwargs, out_val=result)}
+        return lambda call: {"tensor": registered(*call.args, **call.kwargs, out_val=call.result)}
     return _FORMULAS.get(name.removesuffix("_").removeprefix("_foreach_"))
 
 
-def _nothing(_args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return {}
-
-
-def _elements(args: Sequence[Any], result: Any) -> int:
+def _changed(call: OpCall) -> int:
     """Return the elements of the first result; of all first arguments if a call changes a list of tensors."""
-    if isinstance(result, (list, tuple)) and result and isinstance(args[0], torch.Tensor):
-        return int(result[0].numel())
-    changed = args[0] if result is None else result
+    if isinstance(call.result, (list, tuple)) and call.result and isinstance(call.args[0], torch.Tensor):
+        return call.made
+    changed = call.args[0] if call.result is None else call.result
     return sum(int(tensor.numel()) for tensor in tensors_in(changed))
 
 
 def _sum(functions: Iterable[str], elements: int) -> Flops:
-    total: Flops = {}
+    total = Counter[str]()
     for function in functions:
-        for name, count in FLOPS_PER_ELEMENT[function].items():
-            total[name] = total.get(name, 0) + count * elements
-    return total
+        total.update({name: count * elements for name, count in FLOPS_PER_ELEMENT[function].items()})
+    return dict(total)
 
 
 def _each(functions: tuple[str, ...]) -> _Formula:
     """Return the formula of an operation that applies functions to each element of its result."""
 
-    def formula(args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> Flops:
-        scaled = ("multiply",) if kwargs.get("alpha", 1) != 1 or kwargs.get("value", 1) != 1 else ()
-        return _sum((*functions, *scaled), _elements(args, result))
+    def formula(call: OpCall) -> Flops:
+        is_scaled = call.kwargs.get("alpha", 1) != 1 or call.kwargs.get("value", 1) != 1
+        return _sum((*functions, "multiply") if is_scaled else functions, _changed(call))
 
     return formula
 
 
-def _power(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    powers: dict[float, tuple[str, ...]] = {
-        2: ("square",),
-        3: ("square", "multiply"),
-        0.5: ("sqrt",),
-        -0.5: ("rsqrt",),
-        -1: ("reciprocal",),
-        1: (),
-    }
-    functions = powers.get(args[1], ("power",)) if isinstance(args[1], (int, float)) else ("power",)
-    return _sum(functions, _elements(args, result))
+def power_functions(exponent: Any) -> tuple[str, ...]:
+    """Return the functions that raise to a power; exponents that are tensors have no shorter way."""
+    return _POWERS.get(exponent, ("power",)) if isinstance(exponent, (int, float)) else ("power",)
 
 
-def _gelu(_args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> Flops:
-    return _sum(("gelu_tanh" if kwargs.get("approximate") == "tanh" else "gelu_erf",), int(result.numel()))
+def _gelu(call: OpCall) -> Flops:
+    return _sum(("gelu_tanh" if call.kwargs.get("approximate") == "tanh" else "gelu_erf",), call.made)
 
 
-def _gelu_backward(_args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> Flops:
-    is_tanh = kwargs.get("approximate") == "tanh"
-    return _sum(_GELU_TANH_BACKWARD if is_tanh else _GELU_ERF_BACKWARD, int(result.numel()))
+def _gelu_backward(call: OpCall) -> Flops:
+    is_tanh = call.kwargs.get("approximate") == "tanh"
+    return _sum(_GELU_TANH_BACKWARD if is_tanh else _GELU_ERF_BACKWARD, call.made)
 
 
-def _per_input(each: int, *, transcendental: int = 0, first: int = 0) -> _Formula:
+def _per_input(each: int, *, transcendental: int = 0, place: int = 0) -> _Formula:
     """Return the formula of an operation with a number of FLOPs for each element of an argument."""
-
-    def formula(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-        count = sum(int(tensor.numel()) for tensor in tensors_in(args[first]))
-        return {"vector": each * count, "transcendental": transcendental * count}
-
-    return formula
+    return lambda call: {"vector": each * call.size(place), "transcendental": transcendental * call.size(place)}
 
 
-def _reduction(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    first = tensors_in(result)[0]
-    return reduction_flops(int(args[0].numel()), int(first.numel()))
-
-
-def _mean(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    # One addition for each element except the first, and a division.
-    return {"vector": int(args[0].numel())}
-
-
-def _variance(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    # Mean 1 per element, variance 3; a division for each.
-    return {"vector": 4 * int(args[0].numel()) + 2 * int(tensors_in(result)[0].numel())}
-
-
-def _norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    # Square, add; a root for each result.
-    return {"vector": 2 * sum(int(tensor.numel()) for tensor in tensors_in(args[0])) + _elements(args, result)}
-
-
-def _log_sum_exp(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    elements, rows = int(args[0].numel()), int(result.numel())
-    return {"vector": 3 * elements + rows, "transcendental": elements + rows}
-
-
-def _log_softmax(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    elements, length = int(result.numel()), int(result.shape[args[1]]) if result.dim() else 1
+def _log_softmax(call: OpCall) -> Flops:
+    length = int(call.result.shape[call.args[1]]) if call.result.dim() else 1
     # Maximum, subtract, sum, subtract the logarithm of the sum.
-    return {"vector": 4 * elements, "transcendental": elements + elements // max(length, 1)}
+    return {"vector": 4 * call.made, "transcendental": call.made + call.made // max(length, 1)}
 
 
-def _layer_norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    x, shape, weight, bias = args[0], args[1], args[2], args[3]
-    elements = int(result[0].numel())
-    affine = sum(1 for parameter in (weight, bias) if parameter is not None)
-    return {"vector": (6 + affine) * elements + 3 * (int(x.numel()) // max(prod(map(int, shape)), 1))}
+def _layer_norm(call: OpCall) -> Flops:
+    return {"vector": (6 + call.given(2, 3)) * call.made + 3 * _rows(call)}
 
 
-def _rms_norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    x, shape, weight = args[0], args[1], args[2]
-    each = 3 if weight is None else 4
-    elements = int(tensors_in(result)[0].numel())
-    return {"vector": each * elements + 3 * (int(x.numel()) // max(prod(map(int, shape)), 1))}
+def _rms_norm(call: OpCall) -> Flops:
+    return {"vector": (3 + call.given(2)) * call.made + 3 * _rows(call)}
 
 
-def _group_norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    weight, bias, batch, groups = args[1], args[2], args[3], args[6]
-    affine = sum(1 for parameter in (weight, bias) if parameter is not None)
-    return {"vector": (6 + affine) * int(result[0].numel()) + 3 * int(batch) * int(groups)}
+def _rows(call: OpCall) -> int:
+    """Return how many rows a layer normalises."""
+    return call.size(0) // max(prod(map(int, call.args[1])), 1)
 
 
-def _batch_norm(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    trains = next((value for value in args if isinstance(value, bool)), False)
-    return {"vector": (8 if trains else 2) * int(result[0].numel())}
+def _group_norm(call: OpCall) -> Flops:
+    batch, groups = call.args[3], call.args[6]
+    return {"vector": (6 + call.given(1, 2)) * call.made + 3 * int(batch) * int(groups)}
 
 
-def _batch_norm_inference(_args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    # A scale and a shift.
-    return {"vector": 2 * int(result[0].numel())}
+def _batch_norm(call: OpCall) -> Flops:
+    # Without training a scale and a shift.
+    trains = next((value for value in call.args if isinstance(value, bool)), False)
+    return {"vector": (8 if trains else 2) * call.made}
 
 
-def _window(args: Sequence[Any], *, less: int) -> int:
-    kernel = [int(value) for value in args[1]]
-    dimensions = 2 if len(kernel) == 1 else len(kernel)
-    return prod(kernel * dimensions if len(kernel) == 1 else kernel) - less
+def _window(call: OpCall) -> int:
+    kernel = [int(value) for value in call.args[1]]
+    return prod(kernel * 2 if len(kernel) == 1 else kernel)
 
 
-def _max_pool(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    return {"vector": _window(args, less=1) * int(result[0].numel())}
-
-
-def _average_pool(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
-    return {"vector": _window(args, less=0) * int(result.numel())}
-
-
-def _nll_loss(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return {"vector": int(args[1].numel())}
-
-
-def _mse_loss(args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> Flops:
+def _mse_loss(call: OpCall) -> Flops:
     # Subtract, square; a mean or a sum adds.
-    elements = max(int(args[0].numel()), int(args[1].numel()))
-    return {"vector": (2 if int(result.numel()) == elements else 3) * elements}
+    elements = max(call.size(0), call.size(1))
+    return {"vector": (2 if call.made == elements else 3) * elements}
 
 
-def _adam(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return {"vector": _ADAM_STEP * sum(int(tensor.numel()) for tensor in tensors_in(args[0]))}
-
-
-def _accumulating(source: int) -> _Formula:
-    """Return the formula of an operation that adds each element of an argument to another tensor."""
-
-    def formula(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-        return {"vector": sum(int(tensor.numel()) for tensor in tensors_in(args[source]))}
-
-    return formula
-
-
-def _index_put(args: Sequence[Any], kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    accumulate = args[3] if len(args) > 3 else kwargs.get("accumulate", False)  # noqa: PLR2004 - its place
-    return {"vector": int(args[2].numel())} if accumulate else {}
+def accumulates(call: OpCall) -> bool:
+    """Return whether a call of `index_put` adds to the elements that it changes."""
+    place = 3
+    return bool(call.args[place] if len(call.args) > place else call.kwargs.get("accumulate", False))
 
 
 def _pairs(query: Tensor, key: Tensor) -> int:
@@ -421,15 +352,15 @@ def _softmax_of(scores: int) -> Flops:
     return {"vector": 4 * scores, "transcendental": scores}
 
 
-def _attention(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    query, key, value = args[:3]
+def _attention(call: OpCall) -> Flops:
+    query, key, value = call.args[:3]
     scores = _pairs(query, key)
     return {"tensor": 2 * scores * (int(query.shape[-1]) + int(value.shape[-1])), **_softmax_of(scores)}
 
 
-def _attention_backward(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
+def _attention_backward(call: OpCall) -> Flops:
     # Scores again, their gradient, and the gradients of value, query and key: five products.
-    query, key, value = args[1:4]
+    query, key, value = call.args[1:4]
     scores = _pairs(query, key)
     products = 2 * scores * (3 * int(query.shape[-1]) + 2 * int(value.shape[-1]))
     # Subtract, multiply, sum of the gradient of a softmax, and the exponential again.
@@ -444,15 +375,11 @@ def _multi_head(query: Tensor, key: Tensor, heads: int) -> Flops:
     return {"tensor": projections + 4 * batch * queries * keys * width, **_softmax_of(scores)}
 
 
-def _native_multi_head_attention(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return _multi_head(args[0], args[1], args[4])
-
-
-def _encoder_layer(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    x, heads, uses_gelu, up, down = args[0], args[2], args[7], args[14], args[16]
+def _encoder_layer(call: OpCall) -> Flops:
+    x, heads, uses_gelu, up = call.args[0], call.args[2], call.args[7], call.args[14]
     found = _multi_head(x, x, heads)
     tokens, width = prod(map(int, x.shape[:-1])), int(x.shape[-1])
-    found["tensor"] += 2 * tokens * (int(up.numel()) + int(down.numel()))
+    found["tensor"] += 2 * tokens * (call.size(14) + call.size(16))
     hidden = _sum(("gelu_erf" if uses_gelu else "relu",), tokens * int(up.shape[0]))
     # Two layer normalisations and two residuals.
     found["vector"] += hidden.get("vector", 0) + 2 * (8 * tokens * width + 3 * tokens) + 2 * tokens * width
@@ -460,109 +387,84 @@ def _encoder_layer(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any
     return found
 
 
-def _recurrent(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    x, from_input, from_state, mode = args[0], args[1], args[2], _MODES[args[9]]
-    steps = prod(map(int, x.shape[:-1]))
-    cells = steps * int(from_state.shape[-1])
-    products = 2 * steps * (int(from_input.numel()) + int(from_state.numel()))
-    return {"tensor": products, **_cell(mode, cells)}
+def _recurrent(call: OpCall) -> Flops:
+    _, functions = CELLS[_MODES[call.args[9]]]
+    steps = _steps(call)
+    products = 2 * steps * (call.size(1) + call.size(2))
+    return {"tensor": products, **_sum(functions, steps * int(call.args[2].shape[-1]))}
 
 
-def _recurrent_backward(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    x, from_input, from_state = args[:3]
-    steps = prod(map(int, x.shape[:-1]))
-    return {"tensor": 4 * steps * (int(from_input.numel()) + int(from_state.numel()))}
+def _steps(call: OpCall) -> int:
+    return prod(map(int, call.args[0].shape[:-1]))
 
 
-def _cell(mode: str, cells: int) -> Flops:
-    """Return the element-wise FLOPs of recurrent cells: gates, and the new states."""
-    functions = {
-        "RNN_RELU": ("add", "relu"),
-        "RNN_TANH": ("add", "tanh"),
-        "LSTM": ("add", "sigmoid") * 3 + ("add", "tanh", "multiply", "multiply", "add", "tanh", "multiply"),
-        "GRU": ("add", "sigmoid") * 2 + ("multiply", "add", "tanh", "subtract", "multiply", "multiply", "add"),
-    }[mode]
-    return _sum(functions, cells)
+def _product(place: int = 0) -> _Formula:
+    """Return the formula of a product of an argument and the next one, a matrix or a vector."""
 
+    def formula(call: OpCall) -> Flops:
+        right = call.args[place + 1]
+        return {"tensor": 2 * call.size(place) * (int(right.shape[-1]) if right.dim() > 1 else 1)}
 
-def _vector_product(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return {"tensor": 2 * int(args[0].numel())}
-
-
-def _outer(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return {"tensor": 2 * int(args[1].numel()) * int(args[2].numel())}
-
-
-def _integer_product(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    a, b = args[:2]
-    return {"tensor": 2 * int(a.numel()) * int(b.shape[-1])}
-
-
-def _batched_sum(args: Sequence[Any], _kwargs: Mapping[str, Any], _result: Any) -> Flops:
-    return {"tensor": 2 * int(args[1].numel()) * int(args[2].shape[-1])}
+    return formula
 
 
 _FORMULAS: Final[Mapping[str, _Formula]] = {
-    **dict.fromkeys(_NO_ARITHMETIC, _nothing),
+    **dict.fromkeys(_NO_ARITHMETIC, lambda _: {}),
     **{name: _each((function,)) for name, function in ONE_FUNCTION.items()},
     **{name: _each(functions) for name, functions in SEVERAL_FUNCTIONS.items()},
     **dict.fromkeys(_ATTENTION, _attention),
     **dict.fromkeys((f"{name}_backward" for name in _ATTENTION), _attention_backward),
-    "_native_multi_head_attention": _native_multi_head_attention,
+    "_native_multi_head_attention": lambda call: _multi_head(call.args[0], call.args[1], call.args[4]),
     "_transformer_encoder_layer_fwd": _encoder_layer,
     "mkldnn_rnn_layer": _recurrent,
-    "mkldnn_rnn_layer_backward": _recurrent_backward,
-    "dot": _vector_product,
-    "vdot": _vector_product,
-    "mv": _vector_product,
-    "addmv": lambda args, kwargs, result: _vector_product(args[1:], kwargs, result),
-    "addr": _outer,
-    "addbmm": _batched_sum,
-    "_int_mm": _integer_product,
-    "pow": _power,
+    "mkldnn_rnn_layer_backward": lambda call: {"tensor": 4 * _steps(call) * (call.size(1) + call.size(2))},
+    **dict.fromkeys(("dot", "vdot", "mv", "_int_mm"), _product()),
+    **dict.fromkeys(("addmv", "addbmm"), _product(1)),
+    "addr": lambda call: {"tensor": 2 * call.size(1) * call.size(2)},
+    "pow": lambda call: _sum(power_functions(call.args[1]), _changed(call)),
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
-    "sum": _reduction,
-    "mean": _mean,
-    "prod": _reduction,
-    **dict.fromkeys(("max", "min", "amax", "amin", "argmax", "argmin"), _reduction),
-    "cumsum": _per_input(1),
-    "cumprod": _per_input(1),
-    "var": _variance,
-    "std": _variance,
-    "var_mean": _variance,
-    "std_mean": _variance,
-    "norm": _norm,
-    "linalg_vector_norm": _norm,
-    "logsumexp": _log_sum_exp,
-    "_softmax": lambda _args, _kwargs, result: _softmax_of(int(result.numel())),
-    "_safe_softmax": lambda _args, _kwargs, result: _softmax_of(int(result.numel())),
+    **dict.fromkeys(
+        ("sum", "prod", "max", "min", "amax", "amin", "argmax", "argmin"),
+        lambda call: reduction_flops(call.size(0), call.made),
+    ),
+    # A mean: one addition for each element except the first, and a division.
+    **dict.fromkeys(("mean", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "cumsum", "cumprod"), _per_input(1)),
+    # Mean 1 per element, variance 3; a division for each.
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), lambda call: {"vector": 4 * call.size(0) + 2 * call.made}),
+    # Square, add; a root for each result.
+    **dict.fromkeys(("norm", "linalg_vector_norm"), lambda call: {"vector": 2 * call.size(0) + _changed(call)}),
+    "logsumexp": lambda call: {
+        "vector": 3 * call.size(0) + call.made,
+        "transcendental": call.size(0) + call.made,
+    },
+    **dict.fromkeys(("_softmax", "_safe_softmax"), lambda call: _softmax_of(call.made)),
     "_log_softmax": _log_softmax,
     "_softmax_backward_data": _per_input(4),
     "_log_softmax_backward_data": _per_input(3, transcendental=1),
     "native_layer_norm": _layer_norm,
-    "native_layer_norm_backward": _per_input(13),
+    **dict.fromkeys(("native_layer_norm_backward", "native_group_norm_backward"), _per_input(13)),
+    **dict.fromkeys(("native_batch_norm_backward", "cudnn_batch_norm_backward"), _per_input(13)),
     "_fused_rms_norm": _rms_norm,
     "_fused_rms_norm_backward": _per_input(10),
     "native_group_norm": _group_norm,
-    "native_group_norm_backward": _per_input(13),
-    "_native_batch_norm_legit_no_training": _batch_norm_inference,
-    **dict.fromkeys(("_native_batch_norm_legit", "native_batch_norm"), _batch_norm),
-    "cudnn_batch_norm": _batch_norm,
-    "native_batch_norm_backward": _per_input(13),
-    "cudnn_batch_norm_backward": _per_input(13),
-    **dict.fromkeys(("max_pool2d_with_indices", "max_pool3d_with_indices"), _max_pool),
-    "max_pool2d_with_indices_backward": _per_input(1),
-    **dict.fromkeys(("avg_pool2d", "avg_pool3d"), _average_pool),
-    **dict.fromkeys(("_adaptive_avg_pool2d", "_adaptive_avg_pool3d"), _mean),
-    **dict.fromkeys(("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward"), _per_input(1, first=1)),
-    **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _nll_loss),
-    **dict.fromkeys(("nll_loss_backward", "nll_loss2d_backward"), _per_input(1, first=2)),
+    **dict.fromkeys(("_native_batch_norm_legit_no_training", "_native_batch_norm_legit"), _batch_norm),
+    **dict.fromkeys(("native_batch_norm", "cudnn_batch_norm"), _batch_norm),
+    **dict.fromkeys(
+        ("max_pool2d_with_indices", "max_pool3d_with_indices"),
+        lambda call: {"vector": (_window(call) - 1) * call.made},
+    ),
+    **dict.fromkeys(("max_pool2d_with_indices_backward", "embedding_dense_backward"), _per_input(1)),
+    **dict.fromkeys(("avg_pool2d", "avg_pool3d"), lambda call: {"vector": _window(call) * call.made}),
+    **dict.fromkeys(("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward"), _per_input(1, place=1)),
+    **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _per_input(1, place=1)),
+    **dict.fromkeys(("nll_loss_backward", "nll_loss2d_backward"), _per_input(1, place=2)),
     "mse_loss": _mse_loss,
-    "embedding_dense_backward": _per_input(1),
-    **dict.fromkeys(("_fused_adam", "_fused_adamw"), _adam),
-    "index_add": _accumulating(3),
-    "scatter_add": _accumulating(2),
-    "scatter_reduce": _accumulating(2),
-    **dict.fromkeys(("index_put", "_index_put_impl", "_unsafe_index_put"), _index_put),
+    **dict.fromkeys(("_fused_adam", "_fused_adamw"), _per_input(_ADAM_STEP)),
+    "index_add": _per_input(1, place=3),
+    **dict.fromkeys(("scatter_add", "scatter_reduce"), _per_input(1, place=2)),
+    **dict.fromkeys(
+        ("index_put", "_index_put_impl", "_unsafe_index_put"),
+        lambda call: {"vector": call.size(2)} if accumulates(call) else {},
+    ),
 }

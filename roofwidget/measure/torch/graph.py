@@ -22,6 +22,7 @@ from roofwidget.measure.torch.fake import no_logged_traces
 from roofwidget.measure.torch.flops import flops
 from roofwidget.measure.torch.operators import Call, bound, is_composite, read
 from roofwidget.measure.torch.symbols import Symbols
+from roofwidget.measure.torch.tensors import OpCall, storage_of
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.tensors import checked_dtype
@@ -151,13 +152,13 @@ class _Reader:
         if known is not None:
             return known  # a weight that two modules share
         array = self._array(value, name)
-        self._storages[_storage(value)] = array, 0 - self._start(value)
+        self._storages[storage_of(value)] = array, 0 - self._start(value)
         return array.view()
 
     def _known_as(self, value: Any, view: Any) -> None:
         """Note that a tensor of an inner graph is a view of the outer graph."""
         if isinstance(value, torch.Tensor) and isinstance(view, View):
-            self._storages.setdefault(_storage(value), (view.array, view.offset - self._start(value)))
+            self._storages.setdefault(storage_of(value), (view.array, view.offset - self._start(value)))
 
     def _called(self, node: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if node.target is operator.getitem:
@@ -189,12 +190,12 @@ class _Reader:
         origin = str((node.meta.get("torch_fn") or ("", ""))[0])
         place = partial(self._where, node)
         counted = partial(_counted, node)
-        call = Call(self.trace, node.target, arguments, arrays, place, counted, origin, tensors[0].is_complex())
+        call = Call(self.trace, arrays, place, node.target, arguments, counted, origin, tensors[0].is_complex())
         views = read(call)
         # What no operation writes, such as statistics that nothing reads, is an array too.
         views = [*views, *(array.view() for array in arrays[len(views) :])]
         for tensor, view in zip(tensors, views, strict=True):
-            self._storages[_storage(tensor)] = view.array, view.offset
+            self._storages[storage_of(tensor)] = view.array, view.offset
         return views
 
     def _flops(self, module: Any) -> int:
@@ -217,7 +218,7 @@ class _Reader:
 
     def _view(self, value: Any) -> View | None:
         """Return a tensor as a view of an array that is known, or None."""
-        array, start = self._storages.get(_storage(value), (None, 0))
+        array, start = self._storages.get(storage_of(value), (None, 0))
         shape, strides, dtype = self._layout(value)
         if array is None or array.dtype != dtype:
             return None
@@ -255,11 +256,7 @@ def _counted(node: Any) -> Mapping[str, int] | None:
         return None
     if any(isinstance(size, torch.SymInt) for tensor in tensors for size in tensor.shape):
         return None
-    return flops(node.target, *values)
-
-
-def _storage(value: Any) -> int:
-    return int(value.untyped_storage()._cdata)  # noqa: SLF001 - nothing public names a storage without data
+    return flops(OpCall(node.target, *values))
 
 
 def _is_dense(shape: Sequence[Count], strides: Sequence[Count]) -> bool:

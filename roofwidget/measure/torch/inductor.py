@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import takewhile
@@ -22,6 +23,7 @@ from torch.utils._pytree import tree_map
 
 from roofwidget.measure.counts import OpCount
 from roofwidget.measure.torch.flops import flops, precision
+from roofwidget.measure.torch.tensors import OpCall
 
 _HOOK: Final = "_post_fusion_custom_pass"
 _NO_HOOK: Final = "this PyTorch does not show what its compiler fuses: rows are operations, not fused groups"
@@ -129,16 +131,13 @@ def _group(node: Any, calls: set[Any], counted: set[Any]) -> OpCount | None:
     known = [found for found, _ in parts if found]
     if not read and not written and not known:
         return None
-    total: dict[str, int] | None = None
-    if all(found is not None for found, _ in parts):
-        total = {}
-        for found in known:
-            for name, count in found.items():
-                total[name] = total.get(name, 0) + count
+    total = Counter[str]()
+    for found in known:
+        total.update(found)
     most = max(parts, key=lambda part: sum((part[0] or {}).values()), default=(None, None))
     return OpCount(
         " + ".join(dict.fromkeys(map(_name_of, origins or everything))) or str(node.get_name()),
-        total,
+        None if any(found is None for found, _ in parts) else dict(total),
         read,
         written,
         most[1],
@@ -175,13 +174,13 @@ def _flops_of(origin: Any) -> tuple[dict[str, int] | None, str | None]:
     """Return the FLOPs and the precision of one operation of the program."""
     if origin.target.namespace == "prims" and "convert_element_type" in str(origin.target):
         return {}, None
-    args, kwargs, result = tree_map(_value, (origin.args, origin.kwargs, origin))
+    call = OpCall(origin.target, *tree_map(_value, (origin.args, origin.kwargs, origin)))
     try:
-        found = flops(origin.target, args, kwargs, result)
+        found = flops(call)
     except (AttributeError, IndexError, TypeError):
         # Without the shapes of its tensors an operation has no known FLOPs.
         return None, None
-    return found, precision(origin.target, found, args, kwargs, result)
+    return found, precision(call, found)
 
 
 def _value(part: Any) -> Any:

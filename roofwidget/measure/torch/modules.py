@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any, Final
 
 import torch
@@ -47,9 +46,7 @@ class ModulePaths:
         ]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for hook in self._hooks:
             hook.remove()
         self._quiet.close()

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import torch
 from torch.utils import _pytree as pytree
 
-from roofwidget.measure.graphs.trace import UNREADABLE, UPDATED, Terms, Trace, Where, made, per_element
-from roofwidget.measure.graphs.views import Array, View, value_of
-from roofwidget.measure.torch.flops import ONE_FUNCTION, SEVERAL_FUNCTIONS
+from roofwidget.measure.graphs.trace import UPDATED, Operation, Results, made, per_element, read_by
+from roofwidget.measure.graphs.views import View, value_of
+from roofwidget.measure.torch.flops import CELLS, ONE_FUNCTION, SEVERAL_FUNCTIONS, power_functions
 from roofwidget.workloads.expressions import Count, ceil_div, product
-from roofwidget.workloads.ops.formulas import ACCUMULATOR, COMPARE, DIVIDE, FMA, SOFTMAX, SQRT
+from roofwidget.workloads.ops.formulas import COMPARE, DIVIDE, FMA, SOFTMAX, SQRT
 from roofwidget.workloads.tensors import is_floating
-
-Results: TypeAlias = "View | list[View]"
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Operation):
     """One operation of an exported program.
 
     Parameters
     ----------
-    trace
-        Where the operation is added.
+    trace, results, place
+        As in `Operation`.
     target
         The operation.
     arguments
         Its arguments by name; tensors are views.
-    results
-        What it writes.
-    place
-        Returns the place in the model, for a word.
     counted
         Returns the FLOPs by class that PyTorch's counter has for the operation, or None if it has none.
     origin
@@ -44,11 +38,8 @@ class Call:
         Whether the first result has complex numbers, each of which is a pair here.
     """
 
-    trace: Trace
     target: Any
     arguments: Mapping[str, Any]
-    results: list[Array]
-    place: Callable[[str], Where]
     counted: Callable[[], Mapping[str, int] | None]
     origin: str = ""
     is_complex: bool = False
@@ -57,11 +48,6 @@ class Call:
     def word(self) -> str:
         """The operation's name, without the name space, the overload and the marks at its ends."""
         return _word(self.target)
-
-    @property
-    def out(self) -> Array:
-        """The first result."""
-        return self.results[0]
 
     @property
     def views(self) -> list[View]:
@@ -112,11 +98,7 @@ def _word(target: Any) -> str:
 
 def read(call: Call) -> list[View]:
     """Add an operation to its trace, and return its results. A form that its reader does not know is opaque."""
-    try:
-        results = HANDLERS.get(call.word, _unknown)(call)
-    except UNREADABLE:
-        results = _unknown(call)
-    return [results] if isinstance(results, View) else results
+    return [view for view in read_by(HANDLERS.get(call.word, _unknown), _unknown, call) if view is not None]
 
 
 # -- matrix products ---------------------------------------------------------------------------------------------------
@@ -124,34 +106,25 @@ def read(call: Call) -> list[View]:
 
 def _linear(call: Call) -> Results:
     x, weight, bias = call.view("input"), call.view("weight"), call.optional("bias")
-    return call.trace.operator(
-        call.place("linear"), "linear", [x], weight.shape[0], bias=bool(bias), out=call.out, weights=[weight, *bias]
-    )
+    return call.operator("linear", "linear", [x], weight.shape[0], bias=bool(bias), weights=[weight, *bias])
 
 
 def _matmul(call: Call) -> Results:
     a, b = call.view("input", "self", "batch1"), call.view("mat2", "other", "batch2", "vec", "vec2", "tensor")
-    left = (1, *a.shape) if len(a.shape) == 1 else a.shape
-    right = (*b.shape, 1) if len(b.shape) == 1 else b.shape
-    operator = "matmul" if len(left) == len(right) == 2 else "batched_matmul"  # noqa: PLR2004 - matrices
-    return call.trace.operator(call.place("matmul"), operator, [(a, left), (b, right)], out=call.out)
+    return _matrix_product(call, a, b)
 
 
 def _added_matmul(call: Call) -> Results:
     a, b = call.view("mat1", "batch1", "mat"), call.view("mat2", "batch2", "vec")
-    right = (*b.shape, 1) if len(b.shape) == 1 else b.shape
-    operator = "matmul" if len(a.shape) == 2 else "batched_matmul"  # noqa: PLR2004 - matrices
     more = [("bias", "vector", call.out.size)]
-    return call.trace.operator(
-        call.place("matmul"), operator, [a, (b, right)], out=call.out, beside=[call.view("self", "input")], more=more
-    )
+    return _matrix_product(call, a, b, beside=[call.view("self", "input")], more=more)
 
 
-def _product(call: Call, word: str, operands: Iterable[View], multiply_adds: Count, more: Terms = ()) -> Results:
-    """Add a matrix product that no operator has as it is."""
-    terms = [("multiply-adds", "tensor", FMA * multiply_adds), *more]
-    extra = ACCUMULATOR * call.out.size
-    return call.trace.op(call.place(word), "matmul", operands, [call.out], terms, extra_bytes=extra)
+def _matrix_product(call: Call, a: View, b: View, **how: Any) -> View:
+    left = (1, *a.shape) if len(a.shape) == 1 else a.shape
+    right = (*b.shape, 1) if len(b.shape) == 1 else b.shape
+    operator = "matmul" if len(left) == len(right) == 2 else "batched_matmul"  # noqa: PLR2004 - matrices
+    return call.operator("matmul", operator, [(a, left), (b, right)], **how)
 
 
 def _convolution(call: Call) -> Results:
@@ -159,17 +132,17 @@ def _convolution(call: Call) -> Results:
     axes = len(weight.shape) - 2
     kernel = weight.shape[2:]
     is_transposed = bool(call.get("transposed", "transpose" in call.word))
-    more = [("bias", "vector", call.out.size)] if bias else []
     steps, holes = (_each(call.get(name, 1), axes) for name in ("stride", "dilation"))
     edges = _edges(call.get("padding", 0), kernel, holes)
     if is_transposed or axes > 2 or edges is None:  # noqa: PLR2004 - images
         # A transposed convolution spreads each input over the kernel; any other gathers the kernel for each output.
-        of, each = (x.size, weight.shape[1:]) if is_transposed else (call.out.size, weight.shape[1:])
-        return _product(call, "convolution", [x, weight, *bias], of * product(each), more)
+        of = x.size if is_transposed else call.out.size
+        more = [("bias", "vector", call.out.size)] if bias else []
+        return call.product("convolution", [x, weight, *bias], of * product(weight.shape[1:]), more)
     padded = (1,) * (2 - axes)  # a sequence is an image of height 1
     images = x.shape if len(x.shape) == axes + 2 else (1, *x.shape)
-    return call.trace.operator(
-        call.place(f"conv{axes}d"),
+    return call.operator(
+        f"conv{axes}d",
         "conv2d",
         [(x, (*images[:2], *padded, *images[2:]))],
         weight.shape[0],
@@ -179,7 +152,6 @@ def _convolution(call: Call) -> Results:
         dilation=(*padded, *holes),
         groups=call.get("groups", 1),
         bias=bool(bias),
-        out=call.out,
         weights=[weight, *bias],
     )
 
@@ -205,22 +177,19 @@ def _attention(call: Call) -> Results:
     keys, width = v.shape[-2:]
     pairs = product([*lead, queries, keys])
     more = [("mask", "vector", pairs)] if mask and is_floating(mask[0].array.dtype) else []
-    where = call.place("attention")
     if width == d and lead[:1] == list(k.shape[: len(lead)][:1]) and 1 < len(q.shape) <= 4:  # noqa: PLR2004 - B, H, N, d
         is_causal = bool(call.get("is_causal", False))
         # A causal mask of torch begins at the first key, so later keys are seen by no query.
         seen = queries if is_causal and isinstance(keys, int) and isinstance(queries, int) and queries < keys else keys
         shapes = [(view, (*view.shape[:-2], seen, view.shape[-1])) for view in (k, v)]
-        return call.trace.operator(
-            where, "attention", [q, *shapes], causal=is_causal, out=call.out, beside=mask, more=more
-        )
+        return call.operator("attention", "attention", [q, *shapes], causal=is_causal, beside=mask, more=more)
     terms = [
         ("Q Kᵀ and P V", "tensor", FMA * pairs * (d + width)),
         ("softmax", "vector", (SOFTMAX - 1) * pairs),
         ("exp", "transcendental", pairs),
         *more,
     ]
-    return call.trace.op(where, "opaque", [q, k, v, *mask], [call.out], terms)
+    return call.trace.op(call.place("attention"), "opaque", [q, k, v, *mask], [call.out], terms)
 
 
 def _loss(call: Call) -> Results:
@@ -228,69 +197,41 @@ def _loss(call: Call) -> Results:
     operands = [call.view("self", "input"), call.view("target")]
     functions = ("subtract", "square" if call.word == "mse_loss" else "absolute")
     if call.out.size == operands[0].size:
-        return call.trace.function(call.place(call.word), functions, operands, call.out)
+        return call.function(call.word, functions, operands)
     elements = operands[0].size
     terms = [*per_element((*functions, "add"), elements), *per_element(["divide"], call.out.size)]
     dims = range(len(operands[0].shape))
-    return call.trace.op(call.place(call.word), "reduction", operands, [call.out], terms, dims=dims)
+    return call.op(call.word, "reduction", operands, terms, dims=dims)
 
 
 def _recurrent(call: Call) -> Results:
     weights = [view for view in call.get("params", []) if isinstance(view, View)]
     matrices = [view for view in weights if len(view.shape) == 2]  # noqa: PLR2004 - the others are biases
     steps = product(call.view("input", "data").shape[:-1])
-    gates, functions = _CELLS[call.word]
+    gates, functions = CELLS[call.word]
     # Each cell has a matrix for its input and a matrix for its state, with a row for each gate of each element.
     width = sum(value_of(matrix.shape[0]) for matrix in matrices) // (2 * gates)
     multiply_adds = steps * sum(value_of(matrix.array.size) for matrix in matrices)
     terms = [("multiply-adds", "tensor", FMA * multiply_adds), *per_element(functions, steps * width)]
-    return call.trace.op(call.place(call.word), "opaque", call.views, call.results, terms)
-
-
-_CELLS: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
-    "lstm": (4, (*["add"] * 5, *["sigmoid"] * 3, *["tanh"] * 2, *["multiply"] * 3)),
-    "gru": (3, (*["add"] * 4, *["sigmoid"] * 2, "tanh", "subtract", *["multiply"] * 3)),
-    "rnn_tanh": (1, ("add", "tanh")),
-    "rnn_relu": (1, ("add", "relu")),
-}
-"""Gates of a recurrent cell, and the functions that it applies to each element of its state."""
+    return call.op(call.word, "opaque", call.views, terms)
 
 
 # -- along rows and channels -------------------------------------------------------------------------------------------
 
 
 def _layer_norm(call: Call) -> Results:
-    x = call.view("input")
-    gamma, beta = call.optional("weight"), call.optional("bias")
-    axes = len(call.arguments["normalized_shape"])
-    shape = (*x.shape[: len(x.shape) - axes], product(x.shape[len(x.shape) - axes :]))
-    dims = range(len(x.shape) - axes, len(x.shape))
+    x, gamma, beta = call.view("input"), call.optional("weight"), call.optional("bias")
+    shape, dims = _rows(call, x)
     if gamma and beta:
-        return call.trace.operator(
-            call.place("layernorm"), "layernorm", [(x, shape)], out=call.out, weights=[*gamma, *beta], dims=dims
-        )
-    more = [("gamma", "vector", x.size)] if gamma else []
-    return call.trace.operator(
-        call.place("layernorm"),
-        "layernorm",
-        [(x, shape)],
-        affine=False,
-        out=call.out,
-        beside=gamma,
-        more=more,
-        dims=dims,
-    )
+        return call.operator("layernorm", "layernorm", [(x, shape)], weights=[*gamma, *beta], dims=dims)
+    return _normalised(call, "layernorm", (x, shape), {"gamma": gamma}, dims)
 
 
 def _rms_norm(call: Call) -> Results:
     x, gamma = call.view("input"), call.optional("weight")
-    axes = len(call.arguments["normalized_shape"])
-    shape = (*x.shape[: len(x.shape) - axes], product(x.shape[len(x.shape) - axes :]))
-    dims = range(len(x.shape) - axes, len(x.shape))
+    shape, dims = _rows(call, x)
     if gamma:
-        return call.trace.operator(
-            call.place("rmsnorm"), "rmsnorm", [(x, shape)], out=call.out, weights=gamma, dims=dims
-        )
+        return call.operator("rmsnorm", "rmsnorm", [(x, shape)], weights=gamma, dims=dims)
     rows = product(shape[:-1])
     terms = [
         ("mean square", "vector", 2 * x.size + DIVIDE * rows),
@@ -300,23 +241,28 @@ def _rms_norm(call: Call) -> Results:
     return call.trace.op(call.place("rmsnorm"), "reduction", [x], [call.out], terms, dims=dims)
 
 
+def _rows(call: Call, x: View) -> tuple[tuple[Count, ...], range]:
+    """Return the shape of a tensor as rows that are normalised, and the axes of a row."""
+    first = len(x.shape) - len(call.arguments["normalized_shape"])
+    return (*x.shape[:first], product(x.shape[first:])), range(first, len(x.shape))
+
+
 def _group_norm(call: Call) -> Results:
     x, weights = call.view("input"), [*call.optional("weight"), *call.optional("bias")]
     groups = call.get("num_groups", call.get("group", 1))
     # Batch and groups are rows; the channels of a group and their images are the elements of a row.
     channels = value_of(x.shape[1]) // groups
     shape = (x.shape[0], groups, channels * product(x.shape[2:]))
-    more = [("gamma and beta", "vector", len(weights) * x.size)] if weights else []
-    return call.trace.operator(
-        call.place("groupnorm"),
-        "layernorm",
-        [(x, shape)],
-        affine=False,
-        out=call.out,
-        beside=weights,
-        more=more,
-        dims=range(1, len(x.shape)),
-    )
+    return _normalised(call, "groupnorm", (x, shape), {"gamma and beta": weights}, range(1, len(x.shape)))
+
+
+def _normalised(
+    call: Call, word: str, rows: tuple[View, Sequence[Count]], weights: Mapping[str, Sequence[View]], dims: range
+) -> View:
+    """Add a layer normalisation whose weights are not a gamma and a beta for each element of a row."""
+    more = [(name, "vector", len(found) * rows[0].size) for name, found in weights.items() if found]
+    beside = [view for found in weights.values() for view in found]
+    return call.operator(word, "layernorm", [rows], affine=False, beside=beside, more=more, dims=dims)
 
 
 def _batch_norm(call: Call) -> Results:
@@ -329,9 +275,7 @@ def _batch_norm(call: Call) -> Results:
         dims = [axis for axis in range(len(x.shape)) if axis != 1]
         return call.trace.op(call.place("batchnorm"), "reduction", [x, *weights], [call.out], terms, dims=dims)
     if len(weights) == len(statistics):
-        return call.trace.operator(
-            call.place("batchnorm"), "batchnorm", [x], out=call.out, weights=[*weights, *statistics]
-        )
+        return call.operator("batchnorm", "batchnorm", [x], weights=[*weights, *statistics])
     terms = [("scale and shift", "vector", 2 * x.size)]
     return call.trace.op(call.place("batchnorm"), "broadcast", [x, *weights, *statistics], [call.out], terms)
 
@@ -341,7 +285,7 @@ def _softmax(call: Call) -> Results:
     axis = call.dims(len(x.shape))[0] if x.shape else 0
     shape = (*x.shape[:axis], *x.shape[axis + 1 :], *x.shape[axis : axis + 1]) or (1,)
     word = "log_softmax" if "log" in call.word else "softmax"
-    return call.trace.operator(call.place(word), "softmax", [(x, shape)], out=call.out, dims=[axis] if x.shape else ())
+    return call.operator(word, "softmax", [(x, shape)], dims=[axis] if x.shape else ())
 
 
 def _cross_entropy(call: Call) -> Results:
@@ -357,22 +301,16 @@ def _cross_entropy(call: Call) -> Results:
     if call.out.size == rows.size:
         return losses
     terms = [("add", "vector", rows.size - 1), ("divide", "vector", DIVIDE * call.out.size)]
-    dims = range(len(shape))
-    return call.trace.op(call.place("mean"), "reduction", [losses], [call.out], terms, dims=dims)
+    return call.op("mean", "reduction", [losses], terms, dims=range(len(shape)))
 
 
 def _reduction(call: Call) -> Results:
     """Reduce axes: as many combinations as elements that vanish, and a function for each result."""
     x = call.view("self", "input")
     word, before, join, after = _REDUCTIONS[call.word]
-    dims = call.dims(len(x.shape))
     results = call.out.size
-    terms = [
-        *per_element(before, x.size),
-        *((name, klass, count) for name, klass, count in per_element([join], x.size - results)),
-        *per_element(after, results),
-    ]
-    return call.trace.op(call.place(word), "reduction", [x], call.results, terms, dims=dims)
+    terms = [*per_element(before, x.size), *per_element([join], x.size - results), *per_element(after, results)]
+    return call.op(word, "reduction", [x], terms, dims=call.dims(len(x.shape)))
 
 
 def _variance(call: Call) -> Results:
@@ -383,45 +321,32 @@ def _variance(call: Call) -> Results:
         ("variance", "vector", 3 * x.size + DIVIDE * results),
         *(per_element(["sqrt"], results) if "std" in call.word else ()),
     ]
-    dims = call.dims(len(x.shape))
-    return call.trace.op(call.place(call.word), "reduction", [x], call.results, terms, dims=dims)
+    return call.op(call.word, "reduction", [x], terms, dims=call.dims(len(x.shape)))
 
 
 def _cumulative(call: Call) -> Results:
     x = call.view("self", "input")
     terms = per_element(["multiply" if "prod" in call.word else "add"], x.size)
-    return call.trace.op(call.place(call.word), "reduction", [x], call.results, terms, dims=call.dims(len(x.shape)))
+    return call.op(call.word, "reduction", [x], terms, dims=call.dims(len(x.shape)))
 
 
-def _max_pool(call: Call) -> Results:
-    x = call.view("self", "input")
-    axes = int(call.word.removeprefix("max_pool")[0])
-    taps = product(_each(call.get("kernel_size"), axes))
-    terms = [("compare", "vector", COMPARE * (taps - 1) * call.out.size)]
-    return call.trace.op(call.place(f"max_pool{axes}d"), "reduction", [x], call.results, terms, dims=())
-
-
-def _adaptive_max_pool(call: Call) -> Results:
+def _pool(call: Call) -> Results:
     x = call.view("self", "input")
     axes = int(call.word.partition("pool")[2][0])
-    # Every element belongs to one window, if windows do not overlap.
-    terms = [("compare", "vector", COMPARE * (x.size - call.out.size))]
-    dims = range(len(x.shape) - axes, len(x.shape)) if all(size == 1 for size in call.out.shape[-axes:]) else ()
-    return call.trace.op(call.place(f"max_pool{axes}d"), "reduction", [x], call.results, terms, dims=dims)
-
-
-def _average_pool(call: Call) -> Results:
-    x = call.view("self", "input")
-    axes = int(call.word.partition("pool")[2][0])
+    is_maximum, is_adaptive = "max" in call.word, "adaptive" in call.word
     is_global = all(size == 1 for size in call.out.shape[-axes:])
-    if "adaptive" in call.word:
-        additions = x.size - call.out.size  # every element belongs to one window, if windows do not overlap
+    if is_adaptive:
+        joined = x.size - call.out.size  # every element belongs to one window, if windows do not overlap
     else:
-        additions = (product(_each(call.get("kernel_size"), axes)) - 1) * call.out.size
-    terms = [("add", "vector", additions), ("divide", "vector", DIVIDE * call.out.size)]
-    dims = range(len(x.shape) - axes, len(x.shape)) if is_global else ()
-    word = "global_average_pool" if is_global else f"average_pool{axes}d"
-    return call.trace.op(call.place(word), "reduction", [x], [call.out], terms, dims=dims)
+        joined = (product(_each(call.get("kernel_size"), axes)) - 1) * call.out.size
+    if is_maximum:
+        word, terms = f"max_pool{axes}d", [("compare", "vector", COMPARE * joined)]
+    else:
+        word = "global_average_pool" if is_global else f"average_pool{axes}d"
+        terms = [("add", "vector", joined), ("divide", "vector", DIVIDE * call.out.size)]
+    reduces_all = is_global and (is_adaptive or not is_maximum)
+    dims = range(len(x.shape) - axes, len(x.shape)) if reduces_all else ()
+    return call.op(word, "reduction", [x], terms, dims=dims)
 
 
 # -- elementwise, and movement -----------------------------------------------------------------------------------------
@@ -437,28 +362,27 @@ def _elementwise(call: Call) -> Results:
         functions = (*functions, "floor")
     if call.word == "mul" and call.is_complex:
         functions = ("multiply", "multiply", "add")  # four products and two sums for each pair
-    return call.trace.function(call.place(word), functions, call.views, call.out)
+    return call.function(word, functions, call.views)
 
 
 def _power(call: Call) -> Results:
     exponent = call.arguments.get("exponent")
-    word, functions = (
-        _POWERS.get(exponent, ("power", ("power",))) if isinstance(exponent, (int, float)) else ("power", ("power",))
-    )
-    return call.trace.function(call.place(word), functions, call.views, call.out)
+    words = {2: "square", 3: "cube", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}
+    word = words.get(exponent, "power") if isinstance(exponent, (int, float)) else "power"
+    return call.function(word, power_functions(exponent), call.views)
 
 
 def _cast_or_copy(call: Call) -> Results:
     x = call.view("self", "input", "src", "a")
     if x.array.dtype != call.out.dtype:
-        return call.trace.function(call.place("cast"), (), [x], call.out)
+        return call.function("cast", (), [x])
     # Dropout outside training, which an exported program writes as a copy.
     is_same = x.is_whole and all(
         near == far or size == 1 for near, far, size in zip(x.strides, call.out.strides, x.shape, strict=True)
     )
     if is_same and not call.origin.startswith(("clone", "contiguous")):
         return x
-    return call.trace.function(call.place("copy"), (), [x], call.out)
+    return call.function("copy", (), [x])
 
 
 def _movement(call: Call) -> Results:
@@ -466,7 +390,7 @@ def _movement(call: Call) -> Results:
     word = _MOVEMENTS[call.word]
     if word == "scatter":
         call.trace.note(UPDATED)
-    return call.trace.op(call.place(word), "injective", call.views, call.results)
+    return call.op(word, "injective", call.views)
 
 
 def _fourier(call: Call) -> Results:
@@ -477,7 +401,7 @@ def _fourier(call: Call) -> Results:
     points = product(shape[axis] for axis in call.arguments["dim"])
     batch = ceil_div(product(shape), points if is_real else 2 * points)
     data = (batch, points) if is_real else (batch, points, 2)
-    return call.trace.operator(call.place("fft"), "fft", [(x, data)], real=is_real, out=call.out)
+    return call.operator("fft", "fft", [(x, data)], real=is_real)
 
 
 def _picked(call: Call) -> Results:
@@ -486,23 +410,15 @@ def _picked(call: Call) -> Results:
     others = [view for view in call.views if view is not table]
     word = "embedding" if call.word == "embedding" else "gather"
     if call.trace.is_made(table.array):
-        return call.trace.op(call.place(word), "injective", [*others, table], [call.out])
+        return call.op(word, "injective", [*others, table])
     rows = made(call.out.shape, call.out.dtype, name=f"{table.array.name}[rows]")
     if word == "gather" or not others:
-        return call.trace.op(call.place(word), "injective", [*others, rows.view()], [call.out])
-    return call.trace.operator(
-        call.place(word),
-        word,
-        others[:1],
-        call.out.shape[-1],
-        dtype=call.out.dtype,
-        out=call.out,
-        weights=[rows.view()],
-    )
+        return call.op(word, "injective", [*others, rows.view()])
+    return call.operator(word, word, others[:1], call.out.shape[-1], dtype=call.out.dtype, weights=[rows.view()])
 
 
 def _created(call: Call) -> Results:
-    return call.trace.op(call.place(call.word), "elementwise", [], [call.out])
+    return call.op(call.word, "elementwise", [])
 
 
 def _unknown(call: Call) -> Results:
@@ -539,14 +455,6 @@ _ELEMENTWISE: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyTyp
     }
 )
 """The name of an op, and the functions of `FLOPS_PER_ELEMENT` that it applies, by the operation's name."""
-
-_POWERS: Final[Mapping[float, tuple[str, tuple[str, ...]]]] = {
-    2: ("square", ("square",)),
-    3: ("cube", ("square", "multiply")),
-    0.5: ("sqrt", ("sqrt",)),
-    -0.5: ("rsqrt", ("rsqrt",)),
-    -1: ("reciprocal", ("reciprocal",)),
-}
 
 _REDUCTIONS: Final[Mapping[str, tuple[str, tuple[str, ...], str, tuple[str, ...]]]] = {
     "sum": ("sum", (), "add", ()),
@@ -594,7 +502,7 @@ HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
             (f"_scaled_dot_product_{way}_attention" for way in ("flash", "efficient", "cudnn")), _attention
         ),
         "_scaled_dot_product_flash_attention_for_cpu": _attention,
-        **dict.fromkeys(_CELLS, _recurrent),
+        **dict.fromkeys(CELLS, _recurrent),
         **dict.fromkeys(("layer_norm", "native_layer_norm"), _layer_norm),
         **dict.fromkeys(("rms_norm", "_fused_rms_norm"), _rms_norm),
         **dict.fromkeys(("group_norm", "native_group_norm"), _group_norm),
@@ -603,13 +511,12 @@ HANDLERS: Final[Mapping[str, Callable[[Call], Results]]] = MappingProxyType(
         **dict.fromkeys(("softmax", "log_softmax", "_softmax", "_log_softmax"), _softmax),
         "cross_entropy_loss": _cross_entropy,
         **dict.fromkeys(("fft_c2c", "fft_r2c", "fft_c2r"), _fourier),
-        **dict.fromkeys((f"adaptive_max_pool{n}d" for n in (1, 2, 3)), _adaptive_max_pool),
         **dict.fromkeys(("mse_loss", "l1_loss"), _loss),
         **dict.fromkeys(_REDUCTIONS, _reduction),
         **dict.fromkeys(("var", "std", "var_mean", "std_mean"), _variance),
         **dict.fromkeys(("cumsum", "cumprod"), _cumulative),
-        **dict.fromkeys((f"max_pool{n}d{end}" for n in (1, 2, 3) for end in ("", "_with_indices")), _max_pool),
-        **dict.fromkeys((f"{start}avg_pool{n}d" for n in (1, 2, 3) for start in ("", "adaptive_")), _average_pool),
+        **dict.fromkeys((f"max_pool{n}d_with_indices" for n in (1, 2, 3)), _pool),
+        **{f"{way}{kind}_pool{n}d": _pool for way in ("", "adaptive_") for kind in ("max", "avg") for n in (1, 2, 3)},
         **dict.fromkeys(_ELEMENTWISE, _elementwise),
         "pow": _power,
         **dict.fromkeys(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from types import TracebackType
 from typing import Any, Final
 
 import torch
@@ -91,9 +90,7 @@ class State:
         self.reset()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.reset()
         for tensor, gradient in self._leaves.values():
             tensor.grad = gradient

@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 Tensor: TypeAlias = Any
+
+
+class OpCall(NamedTuple):
+    """A finished call of an operation.
+
+    Parameters
+    ----------
+    operation
+        The overload, such as ``torch.ops.aten.mm.default``.
+    args, kwargs, result
+        Its arguments as a dispatch mode gets them, and what it returned.
+    """
+
+    operation: Any
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    result: Any
+
+    @property
+    def name(self) -> str:
+        """The operation's name without the overload, such as ``mm``."""
+        return str(self.operation._overloadpacket.__name__)  # noqa: SLF001 - no public name
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors among the arguments."""
+        return tensors_in((self.args, self.kwargs))
+
+    @property
+    def results(self) -> list[Tensor]:
+        """The tensors of the result."""
+        return tensors_in(self.result)
+
+    @property
+    def made(self) -> int:
+        """The elements of the first result."""
+        return int(self.results[0].numel())
+
+    def size(self, place: int) -> int:
+        """Return the elements of an argument that is a tensor or a list of tensors."""
+        given = self.args[place]
+        return sum(int(tensor.numel()) for tensor in (given if isinstance(given, (list, tuple)) else [given]))
+
+    def given(self, *places: int) -> int:
+        """Return how many of some arguments are not None."""
+        return sum(self.args[place] is not None for place in places)
+
 
 _PLAIN: Final = (int, float, str, complex, torch.dtype, torch.device, torch.layout, torch.memory_format)
 

@@ -13,7 +13,7 @@ An operation reads each distinct input once and writes each new or changed outpu
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -21,7 +21,8 @@ from typing import Any, Final, TypeAlias
 
 import torch
 
-from roofwidget.measure.torch.tensors import Tensor, bytes_of, is_plain, key_of, storage_of, tensors_in
+from roofwidget.measure.torch.flops import accumulates
+from roofwidget.measure.torch.tensors import OpCall, Tensor, bytes_of, is_plain, key_of, storage_of, tensors_in
 
 Moved: TypeAlias = "tuple[tuple[Tensor, int], ...]"
 
@@ -59,7 +60,6 @@ _SCATTERS: Final = frozenset(
         *("index_reduce_", "scatter_", "scatter_add_", "scatter_reduce_", "masked_scatter_"),
     )
 )
-_VALUES_OF_INDEX_PUT: Final = 2
 _ADDING_SCATTERS: Final = frozenset(("index_add_", "index_reduce_", "scatter_add_", "scatter_reduce_"))
 
 
@@ -114,31 +114,23 @@ def _rule(operation: Any) -> _Rule:
     )
 
 
-def traffic(operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> Traffic:
+def traffic(call: OpCall) -> Traffic:
     """Return what one call of an operation of `torch.ops` reads and writes.
-
-    Parameters
-    ----------
-    operation
-        The overload, such as ``torch.ops.aten.add.Tensor``.
-    args, kwargs, result
-        Its arguments as a dispatch mode gets them, and what it returned.
 
     Examples
     --------
     >>> x = torch.zeros(256, 256)
-    >>> moved = traffic(torch.ops.aten.relu.default, (x,), {}, torch.relu(x))
+    >>> moved = traffic(OpCall(torch.ops.aten.relu.default, (x,), {}, torch.relu(x)))
     >>> moved.bytes_read, moved.bytes_written
     (262144, 262144)
-    >>> traffic(torch.ops.aten.t.default, (x,), {}, x.t()).bytes_read
+    >>> traffic(OpCall(torch.ops.aten.t.default, (x,), {}, x.t())).bytes_read
     0
     """
-    rule = _rule(operation)
+    rule = _rule(call.operation)
     if rule.moves_nothing:
         return Traffic()
-    targets = [tensor for place in rule.written for tensor in tensors_in(_argument(args, kwargs, place))]
-    given = tensors_in((args, kwargs))
-    results = tensors_in(result)
+    targets = [tensor for place in rule.written for tensor in tensors_in(_argument(call, place))]
+    given, results = call.inputs, call.results
     if not all(map(is_plain, (*given, *results))):
         return Traffic(None, None)
     known = {storage_of(tensor) for tensor in given}
@@ -146,19 +138,19 @@ def traffic(operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], resu
     if results and not new and not targets:
         return Traffic()
     if rule.name in _SCATTERS and targets:
-        return _scatter(rule.name, args, kwargs)
+        return _scatter(call)
     writes = _once((*targets, *new))
-    return Traffic(_reads(rule, args, kwargs, sum(count for _, count in writes)), writes)
+    return Traffic(_reads(rule, call, sum(count for _, count in writes)), writes)
 
 
-def _reads(rule: _Rule, args: Sequence[Any], kwargs: Mapping[str, Any], written: int) -> Moved:
+def _reads(rule: _Rule, call: OpCall, written: int) -> Moved:
     """Return what an operation reads that writes a number of bytes."""
     if rule.name in _FACTORIES:
         return ()
     # What is overwritten, and out=, comes by position or by name.
     names = {name for place, name in rule.written if place in rule.overwritten}
-    given = [value for place, value in enumerate(args) if place not in rule.overwritten]
-    given += [value for name, value in kwargs.items() if name not in names]
+    given = [value for place, value in enumerate(call.args) if place not in rule.overwritten]
+    given += [value for name, value in call.kwargs.items() if name not in names]
     if rule.name in _GATHERS:
         return ((given[0], written), *_once(tensors_in(given[1:])))
     if rule.name in _BAGS:
@@ -167,9 +159,9 @@ def _reads(rule: _Rule, args: Sequence[Any], kwargs: Mapping[str, Any], written:
     return _once(tensors_in(given))
 
 
-def _argument(args: Sequence[Any], kwargs: Mapping[str, Any], place: tuple[int, str]) -> Any:
+def _argument(call: OpCall, place: tuple[int, str]) -> Any:
     index, name = place
-    return args[index] if index < len(args) else kwargs.get(name)
+    return call.args[index] if index < len(call.args) else call.kwargs.get(name)
 
 
 def _once(tensors: Iterable[Tensor]) -> Moved:
@@ -180,25 +172,19 @@ def _once(tensors: Iterable[Tensor]) -> Moved:
     return tuple(found.values())
 
 
-def _scatter(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Traffic:
+def _scatter(call: OpCall) -> Traffic:
     """Return the bytes of an operation that changes some elements of its first argument."""
-    target = args[0]
+    target, name = call.args[0], call.name
     touched = bytes_of(target)
     if name == "index_fill_":
-        touched = touched // max(int(target.shape[args[1]]), 1) * int(args[2].numel())
+        touched = touched // max(int(target.shape[call.args[1]]), 1) * call.size(2)
     elif name.startswith("scatter"):
-        touched = min(touched, int(args[2].numel()) * int(target.itemsize))
+        touched = min(touched, call.size(2) * int(target.itemsize))
     else:
-        values = args[_VALUES_OF_INDEX_PUT if "index_put" in name else -1]
+        values = call.args[2 if "index_put" in name else -1]
         if isinstance(values, torch.Tensor) and int(values.numel()) > 1:
             touched = min(touched, int(values.numel()) * int(target.itemsize))
-    reads = _once(tensors_in((args[1:], kwargs)))
-    return Traffic((*reads, (target, touched)) if _adds(name, args, kwargs) else reads, ((target, touched),))
-
-
-def _adds(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Return whether an operation reads the elements that it changes."""
-    if "index_put" in name:
-        flag = _VALUES_OF_INDEX_PUT + 1
-        return bool(args[flag] if len(args) > flag else kwargs.get("accumulate", False))
-    return name in _ADDING_SCATTERS or "reduce" in kwargs
+    reads = _once(tensors_in((call.args[1:], call.kwargs)))
+    # Some read the elements that they change.
+    adds = accumulates(call) if "index_put" in name else name in _ADDING_SCATTERS or "reduce" in call.kwargs
+    return Traffic((*reads, (target, touched)) if adds else reads, ((target, touched),))

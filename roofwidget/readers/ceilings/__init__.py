@@ -14,7 +14,6 @@ from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.readers import check_options
 from roofwidget.readers.ceilings.measured import onto
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
 
@@ -70,4 +69,4 @@ def _reader(source: Source) -> ModuleType:
         if module.recognises(source):
             return module
     expected = listed(module.FORMAT for module in modules)
-    raise ProfileError(source.name, f"the file has no ceilings of a known tool; the formats are {expected}")
+    raise source.error(f"the file has no ceilings of a known tool; the formats are {expected}")

@@ -31,7 +31,7 @@ import numpy as np
 from roofwidget.chips import Ceiling, Chip, Source
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.amounts import product, quotient
+from roofwidget.readers.amounts import number_or_nan, product, quotient
 from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
@@ -142,14 +142,12 @@ def ceilings(source: File, *, isa: str | None = None, precision: str | None = No
         If the file is the table of applications, no run matches the options, or a cell is invalid.
     """
     if not _is_machine(source):
-        raise ProfileError(
-            source.name, "the file has applications; the ceilings are in the machine's NAME_roofline.csv"
-        )
+        raise source.error("the file has applications; the ceilings are in the machine's NAME_roofline.csv")
     runs = _runs(source)
     wanted = [run for run in runs if _wanted(run, isa=isa, precision=precision, threads=threads)]
     if not wanted:
         there = "; ".join(dict.fromkeys(f"{run.isa} {run.precision} {run.threads} threads" for run in runs))
-        raise ProfileError(source.name, f"no such run; there is {there}" if there else "the table has no runs")
+        raise source.error(f"no such run; there is {there}" if there else "the table has no runs")
     peaks = {run.precision: run for run in sorted(wanted, key=lambda run: run.peak)}
     widest = {level: max(wanted, key=lambda run: run.bandwidths[level]) for level in _LEVELS}
     lower = [Ceiling("no FMA", r.rates["FP"], precision=p) for p, r in peaks.items() if 0 < r.rates["FP"] < r.peak]
@@ -192,7 +190,7 @@ def _runs(source: File) -> list[_MachineRun]:
     groups, units = ([cell.strip() for cell in next(lines, (0, []))[1]] for _ in range(2))
     missing = [word for word in _RUN if word not in units]
     if missing:
-        raise ProfileError(source.name, "expected the header of the runs", row=2, column=missing[0])
+        raise source.error("expected the header of the runs", row=2, column=missing[0])
     words = [units.index(word) for word in _RUN]
     figures = [_column(source.name, groups, units, name) for name in (*_LEVELS, *_RATES)]
     width = max(*words, *figures) + 1
@@ -202,8 +200,9 @@ def _runs(source: File) -> list[_MachineRun]:
             continue
         if len(cells) < len(units):
             expected = width if len(cells) < width else len(units)
-            reason = f"expected {expected} cells, got {len(cells)}: the file is incomplete or has other columns"
-            raise ProfileError(source.name, reason, row=row)
+            raise source.error(
+                f"expected {expected} cells, got {len(cells)}: the file is incomplete or has other columns", row=row
+            )
         places = [(name, cells[at]) for name, at in zip((*_LEVELS, *_RATES), figures, strict=True)]
         numbers = [_number(source.name, cell, row, name) for name, cell in places]
         runs.append(_MachineRun([cells[at] for at in words[:3]], numbers))
@@ -217,7 +216,7 @@ def _lines(source: File) -> Iterator[tuple[int, list[str]]]:
         for cells in lines:
             yield lines.line_num, cells
     except csv.Error as error:
-        raise ProfileError(source.name, f"expected a line of cells: {error}", row=lines.line_num) from None
+        raise source.error(f"expected a line of cells: {error}", row=lines.line_num) from None
 
 
 def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
@@ -233,11 +232,8 @@ def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
 
 
 def _number(file: str, cell: str, row: int, column: str) -> float:
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0):
+    number = number_or_nan(cell)
+    if not 0 <= number < math.inf:
         raise ProfileError(
             file, f"expected a number that is finite and not negative, got {cell!r:.60}", row=row, column=column
         )

@@ -20,6 +20,7 @@ from roofwidget.chips import Ceiling, Chip, Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, UNSPECIFIED, VECTOR, Rate, cell, measured_chip
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import list_at, object_at, value_at
 from roofwidget.readers.input.source import Source as File
 from roofwidget.support.precisions import precision_key
 
@@ -41,7 +42,7 @@ def recognises(source: File) -> bool:
         return False
     # Accept a file that cannot be parsed, such as an incomplete file: `read` then raises an error that names the place.
     document = source.document(lambda _: True)
-    return document is None or (isinstance(document, dict) and isinstance(document.get("empirical"), dict))
+    return document is None or (isinstance(value_at(document, "empirical"), dict))
 
 
 def read(source: File, *, precision: str | None = None) -> Kernels:
@@ -75,11 +76,10 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
         If a list is missing or a number is invalid. The message names the place.
     """
     document = source.json()
-    empirical = document.get("empirical") if isinstance(document, dict) else None
+    empirical = value_at(document, "empirical")
     if not isinstance(empirical, dict):
-        raise ProfileError(source.name, f"expected an object, as {EXPECTED} has", place="'empirical'")
-    given = empirical.get("metadata")
-    metadata = given if isinstance(given, dict) else {}
+        raise source.error(f"expected an object, as {EXPECTED} has", place="'empirical'")
+    metadata = object_at(empirical, "metadata")
     usual = precision_key(precision) if precision else _configured(metadata)
     pairs = _pairs(source.name, empirical, "empirical", "gflops")
     rates = [_rate(label, value, usual) for label, value in pairs]
@@ -117,8 +117,7 @@ def _specified(file: str, document: Any, usual: str) -> dict[str, float]:
 
 def _pairs(file: str, part: dict[str, Any], word: str, key: str) -> list[tuple[str, float]]:
     """Return ``[label, number]`` pairs, the numbers in base units."""
-    inner = part.get(key)
-    data = inner.get("data") if isinstance(inner, dict) else None
+    data = value_at(part, key, "data")
     place = f"'{word}.{key}.data'"
     if not isinstance(data, list):
         raise ProfileError(file, "expected a list of [label, number]", place=place)
@@ -152,9 +151,8 @@ def _levels(pairs: list[tuple[str, float]]) -> tuple[dict[str, float], list[Ceil
 
 
 def _configured(metadata: dict[str, Any]) -> str:
-    config = metadata.get("CONFIG")
-    given = config.get("ERT_PRECISION") if isinstance(config, dict) else None
-    words = [word.strip() for entry in given for word in str(entry).split(",")] if isinstance(given, list) else []
+    given = list_at(metadata, "CONFIG", "ERT_PRECISION")
+    words = [word.strip() for entry in given for word in str(entry).split(",")]
     match = _PRECISION.fullmatch(words[0]) if len(words) == 1 else None
     return _named(match[0]) if match else UNSPECIFIED
 

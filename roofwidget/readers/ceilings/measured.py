@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from roofwidget.chips import Ceiling, Check, Chip, Memory, Source, is_off_chip
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.errors import ProfileError
 
 VECTOR: Final = "vector"
@@ -195,10 +196,7 @@ def _own_level(base: Chip, measured: Chip, level: str) -> str:
 
 def cell(file: str, value: object, unit: float, *, place: str) -> float:
     """Return a number of a JSON file times `unit`; raise an error unless it is finite and at least 0."""
-    try:
-        number = math.nan if isinstance(value, (bool, str, type(None))) else float(value) * unit  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0):
+    number = math.nan if isinstance(value, (bool, str)) else number_or_nan(value) * unit
+    if not 0 <= number < math.inf:
         raise ProfileError(file, f"expected a number that is finite and not negative, got {value!r:.60}", place=place)
     return number

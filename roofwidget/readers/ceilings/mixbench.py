@@ -22,14 +22,13 @@ from pathlib import PurePath
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.chips import Chip, Source
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Bools, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import UNSPECIFIED, VECTOR, Rate, measured_chip
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
+from roofwidget.support.arrays import Places
 
 FORMAT: Final = "mixbench"
 EXPECTED: Final = "the output of mixbench, with a table 'Compute iters, Flops/byte, ex.time, GFLOPS, GB/sec'"
@@ -63,7 +62,7 @@ class _Points:
     bandwidth: Floats
 
     @property
-    def is_measured(self) -> npt.NDArray[np.bool_]:
+    def is_measured(self) -> Bools:
         finite = np.isfinite(self.rate) & np.isfinite(self.bandwidth) & np.isfinite(self.time)
         return finite & (self.time > 0) & ~np.isnan(self.intensity)
 
@@ -116,7 +115,7 @@ def ceilings(source: File) -> Chip:
     return _chip(source, _blocks(source)[0])
 
 
-def _amounts(block: _Points, at: npt.NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
+def _amounts(block: _Points, at: Places) -> tuple[Floats, Floats, Floats]:
     """Return FLOPs, bytes and seconds of the points with these numbers."""
     time, intensity = block.time[at] / _MILLI, block.intensity[at]
     flops, by_bandwidth = block.rate[at] * _GIGA * time, block.bandwidth[at] * _GIGA * time
@@ -167,7 +166,7 @@ def _blocks(source: File) -> tuple[list[_Points], list[str]]:
     if left_out:
         messages.append(f"cells without a measurement are no points: {left_out}")
     if not any(block.is_measured.any() for block in found):
-        raise ProfileError(source.name, "the table of mixbench has no row with a measurement")
+        raise source.error("the table of mixbench has no row with a measurement")
     return [block for block in found if block.is_measured.any()], messages
 
 
@@ -180,8 +179,7 @@ def _rows(source: File, lines: Sequence[str], first: int, width: int) -> tuple[F
             return np.array(rows).reshape(-1, width), at
         numbers = [_number(cell) for cell in cells]
         if len(cells) != width or None in numbers:
-            reason = f"expected {width} numbers, got {lines[at].strip()!r:.60}"
-            raise ProfileError(source.name, reason, place=f"line {at + 1}")
+            raise source.error(f"expected {width} numbers, got {lines[at].strip()!r:.60}", place=f"line {at + 1}")
         rows.append([math.nan if number is None else number for number in numbers])
     return np.array(rows).reshape(-1, width), len(lines)
 
@@ -205,8 +203,7 @@ def _of_table(source: File, headers: Sequence[str], above: str, rows: Floats, li
     for number, at in enumerate(places):
         words = headers[at : at + len(_BLOCK)]
         if len(words) < len(_BLOCK) or not all(word in known for word, known in zip(words, _BLOCK, strict=True)):
-            reason = "expected the columns ex.time, GFLOPS, GB/sec next to each other"
-            raise ProfileError(source.name, reason, place=f"line {line}")
+            raise source.error("expected the columns ex.time, GFLOPS, GB/sec next to each other", place=f"line {line}")
         is_integer = words[1] == "GIOPS"
         title = titles[number] if len(titles) == len(places) else "integer operations" if is_integer else "ops"
         precision = next((ours for word, ours in _PRECISIONS if word in title.casefold()), UNSPECIFIED)

@@ -16,6 +16,7 @@ from roofwidget.chips import Chip, Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, cell, measured_chip
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import value_at
 from roofwidget.readers.input.source import Source as File
 from roofwidget.support.precisions import precision_key
 
@@ -52,11 +53,11 @@ def ceilings(source: File) -> Chip:
         If a key is missing, a rate has unknown units, or a number is invalid. The message names the place.
     """
     document = source.json()
-    rates = document.get(_RATES) if isinstance(document, dict) else None
+    rates = value_at(document, _RATES)
     if not (isinstance(document, dict) and isinstance(rates, dict)):
-        raise ProfileError(source.name, "expected an object of rates in TFLOP/s", place=f"'{_RATES}'")
+        raise source.error("expected an object of rates in TFLOP/s", place=f"'{_RATES}'")
     if _BANDWIDTH not in document:
-        raise ProfileError(source.name, "the key is missing: give the bandwidth in GB/s", place=f"'{_BANDWIDTH}'")
+        raise source.error("the key is missing: give the bandwidth in GB/s", place=f"'{_BANDWIDTH}'")
     name = document.get("name")
     return measured_chip(
         source.name,

@@ -45,6 +45,10 @@ class Database:
             for (table,) in self._run("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         }
 
+    def error(self, reason: str) -> ProfileError:
+        """Return the error for this database."""
+        return ProfileError(self.name, reason)
+
     def rows(self, table: str, columns: Sequence[str], rest: str = "") -> Iterator[tuple[Any, ...]]:
         """Yield the cells of these columns row by row; texts are cut at 65,536 characters.
 
@@ -65,12 +69,12 @@ class Database:
         there = {column.casefold() for column in self.tables[table]}
         missing = [column for column in columns if "(" not in column and column.casefold() not in there]
         if missing:
-            raise ProfileError(self.name, f"the table '{table}' has no column '{missing[0]}'")
+            raise self.error(f"the table '{table}' has no column '{missing[0]}'")
         cells = [column if "(" in column else _cell(column) for column in columns]
         statement = f"SELECT {', '.join(cells)} FROM {_quoted(table)} {rest}"  # noqa: S608 - names are quoted
         for number, row in enumerate(self._run(statement)):
             if number == _MAX_ROWS:
-                raise ProfileError(self.name, f"the table '{table}' has more than {_MAX_ROWS:,} rows")
+                raise self.error(f"the table '{table}' has more than {_MAX_ROWS:,} rows")
             yield row
 
     def _run(self, statement: str) -> Iterator[tuple[Any, ...]]:
@@ -78,7 +82,7 @@ class Database:
             with closing(self._connection.execute(statement)) as cursor:
                 yield from cursor
         except (sqlite3.Error, OverflowError) as error:
-            raise ProfileError(self.name, f"the database cannot be read: {error}") from None
+            raise self.error(f"the database cannot be read: {error}") from None
 
 
 @contextmanager
@@ -97,12 +101,23 @@ def opened(source: Source) -> Iterator[Database]:
         try:
             connection = sqlite3.connect(address, uri=True)
         except sqlite3.Error as error:
-            raise ProfileError(source.name, f"the database cannot be opened: {error}") from None
+            raise source.error(f"the database cannot be opened: {error}") from None
         with closing(connection):
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
             # The schema of a file must not call functions that have effects.
             connection.execute("PRAGMA trusted_schema = OFF")
             yield Database(source.name, connection)
+
+
+def tables_of(source: Source) -> set[str]:
+    """Return the names of a database's tables; none if the source is no database or cannot be read."""
+    if not is_database(source):
+        return set()
+    try:
+        with opened(source) as database:
+            return set(database.tables)
+    except ProfileError:
+        return set()
 
 
 def damage(source: Source) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.support import strict_json
@@ -48,6 +48,31 @@ def refuse_constant(text: str, name: str) -> NoReturn:
     """Raise the error for the first ``NaN``, ``Infinity`` or ``-Infinity`` outside strings."""
     error = strict_json.first_constant(text)
     raise ProfileError(name, error.reason, place=error.place)
+
+
+def value_at(document: object, *keys: str) -> Any:
+    """Return the value under nested keys of a document; None if there is none.
+
+    Examples
+    --------
+    >>> value_at({"a": {"b": 1}}, "a", "b"), value_at({"a": [1]}, "a", "b")
+    (1, None)
+    """
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def object_at(document: object, *keys: str) -> dict[str, Any]:
+    """Return the object under nested keys; an empty one if there is none."""
+    found = value_at(document, *keys)
+    return found if isinstance(found, dict) else {}
+
+
+def list_at(document: object, *keys: str) -> list[Any]:
+    """Return the list under nested keys; an empty one if there is none."""
+    found = value_at(document, *keys)
+    return found if isinstance(found, list) else []
 
 
 def described(document: object) -> str:

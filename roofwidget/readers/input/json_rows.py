@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.kernels.columns import Floats
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.errors import ProfileError
 
 # The product of three numbers below this limit is still finite.
@@ -84,7 +85,4 @@ class JsonRows:
 
 def _number(value: Any, kinds: tuple[type[Any], ...]) -> float:
     """Return the number; NaN for a value of another kind."""
-    try:
-        return float(value) if isinstance(value, kinds) and not isinstance(value, bool) else math.nan
-    except (ValueError, OverflowError):
-        return math.nan
+    return number_or_nan(value) if isinstance(value, kinds) and not isinstance(value, bool) else math.nan

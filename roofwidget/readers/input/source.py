@@ -101,25 +101,25 @@ class Source:
         if isinstance(given, Source):
             return given
         if isinstance(given, (bytes, bytearray, memoryview)):
-            return cls._of_bytes("buffer", bytes(given))
+            return cls.of_bytes("buffer", bytes(given))
         if hasattr(given, "read"):
             data = given.read()
             name = getattr(given, "name", "buffer")
             name = name if isinstance(name, str) else "buffer"
-            return cls._of_bytes(name, data.encode("utf-8") if isinstance(data, str) else bytes(data))
+            return cls.of_bytes(name, data.encode("utf-8") if isinstance(data, str) else bytes(data))
         try:
             name = os.fsdecode(os.fspath(given))
         except TypeError:
-            msg = f"expected a path, bytes or an open file, got {type(given).__name__}"
-            raise TypeError(msg) from None
+            raise TypeError(f"expected a path, bytes or an open file, got {type(given).__name__}") from None
         problem = paths.problem_of(name)
         if problem is not None:
             raise ProfileError(paths.shown(name), problem)
         return cls._of_path(name, Path(name), may_open)
 
     @classmethod
-    def _of_bytes(cls, name: str, data: bytes) -> Source:
-        return cls(name, lambda: io.BytesIO(data), size=len(data))
+    def of_bytes(cls, name: str, data: bytes, *, path: Path | None = None) -> Source:
+        """Return the source for the bytes of a file."""
+        return cls(name, lambda: io.BytesIO(data), path=path, size=len(data))
 
     @classmethod
     def _of_path(cls, name: str, path: Path, may_open: MayOpen | None) -> Source:
@@ -173,7 +173,7 @@ class Source:
             200 times its size. If this is found later, reading from the stream raises this error.
         """
         if self.is_folder or self._raw is None:
-            raise ProfileError(self.name, "this is a folder or an archive of several files; expected one file")
+            raise self.error("this is a folder or an archive of several files; expected one file")
         return archives.unpacked(self._raw(), self.name, self._nested, on_read)
 
     def chunks(self, limit: int) -> Iterator[bytes]:
@@ -183,7 +183,7 @@ class Source:
             while piece := stream.read(_CHUNK_BYTES):
                 total += len(piece)
                 if total > limit:
-                    raise ProfileError(self.name, f"the file has more than {limit / 2**20:,.0f} MiB of text; split it")
+                    raise self.error(f"the file has more than {limit / 2**20:,.0f} MiB of text; split it")
                 yield piece
 
     @property
@@ -207,8 +207,9 @@ class Source:
         try:
             return data.decode(self.encoding)
         except UnicodeDecodeError as error:
-            reason = f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}"
-            raise ProfileError(self.name, reason, place=f"byte {error.start + 1}") from None
+            raise self.error(
+                f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}", place=f"byte {error.start + 1}"
+            ) from None
 
     def json(self, *, nan: bool = False, limit: int = _MAX_TEXT_BYTES) -> object:
         """Return the parsed JSON. It is parsed once and shared: do not change it.
@@ -315,9 +316,7 @@ class Source:
                 if not (path.is_file() and self._may_open(path)):
                     continue
                 if len(found) == _MAX_FILES:
-                    raise ProfileError(
-                        self.name, f"the folder has more than {_MAX_FILES:,} files; give the path of the profile"
-                    )
+                    raise self.error(f"the folder has more than {_MAX_FILES:,} files; give the path of the profile")
                 relative = path.relative_to(self.path or ".").as_posix()
                 found[relative] = Source._of_path(f"{self.name.rstrip('/')}/{relative}", path, self._may_open)
         return dict(sorted(found.items()))
@@ -325,6 +324,12 @@ class Source:
     def _refuse_folder(self, error: OSError) -> NoReturn:
         """Raise the error for a folder that cannot be read. Without this error `os.walk` would skip the folder."""
         raise ProfileError(paths.shown(error.filename or self.name), paths.reason_of(error)) from None
+
+    def error(
+        self, reason: str, *, row: int | None = None, column: str | None = None, place: str | None = None
+    ) -> ProfileError:
+        """Return the error for a place of this input: see `ProfileError`."""
+        return ProfileError(self.name, reason, row=row, column=column, place=place)
 
     def __repr__(self) -> str:
         return f"Source({self.name!r})"

@@ -67,8 +67,7 @@ class Sheet:
                 writer.writerow([cells.get(column, "") for column in range(width)])
             else:
                 writer.writerow(cells.values())
-        data = text.getvalue().encode()
-        return Source(f"{file}, sheet '{self.name}'", lambda: io.BytesIO(data), size=len(data))
+        return Source.of_bytes(f"{file}, sheet '{self.name}'", text.getvalue().encode())
 
 
 def is_workbook(source: Source) -> bool:
@@ -100,7 +99,7 @@ def sheets(source: Source) -> list[Sheet]:
         return [sheet for sheet in _Xlsx(source.name, members).sheets() if sheet.rows]
     if _ODS in members:
         return [sheet for sheet in _ods(source.name, members[_ODS]) if sheet.rows]
-    raise ProfileError(source.name, f"a workbook of Excel's old or binary form (.xls, .xlsb): {INSTEAD}")
+    raise source.error(f"a workbook of Excel's old or binary form (.xls, .xlsb): {INSTEAD}")
 
 
 # -- XML -----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from typing import Final
 
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import refusals
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, ToolColumn, ToolTable
@@ -62,10 +62,9 @@ _TABLE: Final = ToolTable(
 )
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is a survey of Advisor, or a folder with exactly one."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return tool_table.find(source, [_TABLE]) is not None or _is_printed(source)
 
 
@@ -84,12 +83,10 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
     ProfileError
         If the survey is printed for people, is cut off, or has a bad cell.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0], decimal=decimal)
+    source = one_of(source, recognises)
     if tool_table.find(source, [_TABLE]) is None:
         raise refusals.of_printed(source, "tables", "Advisor", "run advisor --report=survey --format=csv")
-    given = tool_table.read_columns(source, _TABLE, decimal)
-    found = tool_table.arguments(given, _TABLE, source.name)
+    found = tool_table.read_columns(source, _TABLE, decimal).arguments()
     if not any(key.startswith(("bytes:", "flops")) for key in found["origin"]):
         found["warnings"].append("the survey has no FLOPs: advisor --collect=tripcounts --flop counts them")
     return tool_table.kernels_of(found, source.name)

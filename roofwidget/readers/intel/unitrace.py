@@ -10,7 +10,7 @@ them.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from roofwidget.kernels.concat import joined
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import ToolColumn, ToolTable
@@ -43,10 +43,9 @@ _LAUNCH: Final = re.compile(r"(?P<name>.+?)\[SIMD(?P<simd>\w+)(?: \{(?P<groups>[
 _BYTES: Final = re.compile(r"\[(\d{1,18}) bytes?\]")
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source has a summary of a device's or of the host's time, or is a folder with exactly one."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return tool_table.find(source, [_DEVICE, _HOST]) is not None
 
 
@@ -58,8 +57,7 @@ def read(source: Source) -> Kernels:
     ProfileError
         If the text has only calls of the host, is cut off, or has a bad cell.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0])
+    source = one_of(source, recognises)
     tables = tool_table.tables_of(source, _DEVICE)
     if not tables:
         tool_table.read_columns(source, _HOST)
@@ -69,7 +67,7 @@ def read(source: Source) -> Kernels:
 
 def _kernels(source: Source) -> Kernels:
     given = tool_table.read_columns(source, _DEVICE)
-    found: dict[str, Any] = tool_table.arguments(given, _DEVICE, source.name)
+    found = given.arguments()
     names = [name.strip() for name in found["names"]]
     is_copy = copies.are_copies(names)
     sizes = [_BYTES.search(name) if copied else None for name, copied in zip(names, is_copy, strict=True)]

@@ -25,10 +25,11 @@ from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.amounts import product
-from roofwidget.readers.folders import members_of
+from roofwidget.readers.folders import alone_in_a_folder, one_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, TextColumns, ToolColumn, ToolTable
+from roofwidget.support.did_you_mean import first_in
 
 FORMAT: Final = "vtune"
 EXPECTED: Final = "a report of hotspots of Intel VTune as CSV"
@@ -67,10 +68,9 @@ _READ: Final = ("GPU Memory Bandwidth, GB/sec:Read", "GPU Memory Bandwidth, GB/s
 _WRITE: Final = ("GPU Memory Bandwidth, GB/sec:Write", "GPU Memory Bandwidth, GB/s:Write")
 
 
+@alone_in_a_folder
 def recognises(source: Source) -> bool:
     """Whether the source is a report of hotspots, or a folder with exactly one."""
-    if source.is_folder:
-        return len(members_of(source, recognises)) == 1
     return tool_table.find(source, _TABLES) is not None
 
 
@@ -89,13 +89,12 @@ def read(source: Source, *, decimal: str | None = None) -> Kernels:
     ProfileError
         If the report is cut off, or has a bad cell.
     """
-    if source.is_folder:
-        return read(members_of(source, recognises)[0], decimal=decimal)
+    source = one_of(source, recognises)
     table = tool_table.find(source, _TABLES) or _FUNCTIONS
     given = tool_table.read_columns(source, table, decimal)
-    found = tool_table.arguments(given, table, source.name)
+    found = given.arguments()
     if table is _TASKS:
-        rates = [next((name for name in names if name in found["extra"]), None) for names in (_READ, _WRITE)]
+        rates = [first_in(names, found["extra"]) for names in (_READ, _WRITE)]
         if all(rates):
             rate = np.sum([_rate(given, str(name), found["extra"]) for name in rates], axis=0)
             found["bytes"] = {

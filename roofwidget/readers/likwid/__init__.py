@@ -38,7 +38,7 @@ import numpy as np
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import object_at
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
 from roofwidget.readers.likwid.perfctr import (
@@ -71,20 +71,11 @@ def recognises(source: Source) -> bool:
         return bool(members) and all(map(recognises, members))
     text = source.beginning
     if text.lstrip()[:1] == "{":
-        return '"Values"' in text and _is_json(source.document(_has_info))
+        about = source.document(lambda text: '"Info"' in text) if '"Values"' in text else None
+        return any(key.startswith("CPU name") for key in object_at(about, "Info"))
     return bench.is_bench(source) or (
         _CPU.search(text) is not None and (has_tables(text) or "likwid" in text.casefold())
     )
-
-
-def _has_info(text: str) -> bool:
-    return '"Info"' in text
-
-
-def _is_json(document: object) -> bool:
-    """Whether the document's ``Info`` describes a processor."""
-    info = document.get("Info") if isinstance(document, dict) else None
-    return isinstance(info, dict) and any(key.startswith("CPU name") for key in info)
 
 
 def read(source: Source, *, level: str = "DRAM") -> Kernels:
@@ -107,7 +98,7 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
     members = list(source.members().values()) if source.is_folder else [source]
     groups = [(member, block) for member in members for block in counter_groups(member)]
     if not groups:
-        raise ProfileError(source.name, f"LIKWID measured nothing: {_failure(members[0])}")
+        raise source.error(f"LIKWID measured nothing: {_failure(members[0])}")
     by_region: dict[str | None, dict[tuple[str, int], list[Group]]] = {}
     for member, block in groups:
         by_region.setdefault(block.region, {}).setdefault((member.name, block.run), []).append(block)
@@ -146,7 +137,7 @@ def ceilings(source: Source, *, level: str = "DRAM") -> Chip:
         If the output is of likwid-perfctr, or has no ``peakflops`` kernel or no streaming kernel.
     """
     if source.is_folder or not bench.is_bench(source):
-        raise ProfileError(source.name, "likwid-perfctr measures programs; ceilings are in the output of likwid-bench")
+        raise source.error("likwid-perfctr measures programs; ceilings are in the output of likwid-bench")
     return bench.machine(source, level)
 
 
@@ -236,7 +227,7 @@ def _table(
 ) -> Kernels:
     def columns(parts: list[Mapping[str, float]]) -> Any:
         keys = dict.fromkeys(key for part in parts for key in part)
-        return {key: [part.get(key, np.nan) for part in parts] for key in keys} or np.full(len(parts), np.nan)
+        return {key: [part.get(key, np.nan) for part in parts] for key in keys}
 
     for what, parts in (("FLOPs", [row.flops for row in rows]), ("bytes", [row.bytes for row in rows])):
         if not any(parts):
@@ -246,7 +237,7 @@ def _table(
     for region, row in zip(regions, rows, strict=True):
         if row.time < 0:
             place = f"region {region}" if region else "the program"
-            raise ProfileError(source.name, f"its time, {row.time:g} s, is below zero: measure again", place=place)
+            raise source.error(f"its time, {row.time:g} s, is below zero: measure again", place=place)
     rules = dict.fromkeys(key for row in rows for key in row.rules)
     return Kernels(
         [region or "program" for region in regions],

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from roofwidget.chips import Chip, Source
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.ceilings.measured import VECTOR, Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
@@ -66,7 +67,7 @@ def runs(source: File) -> list[Run]:
     text = source.text(limit=_MAX_TEXT_BYTES)
     starts = list(_TEST.finditer(text))
     if not starts:
-        raise ProfileError(source.name, "there is no line 'Test:' of likwid-bench: the run failed")
+        raise source.error("there is no line 'Test:' of likwid-bench: the run failed")
     ends = [*(start.start() for start in starts[1:]), len(text)]
     found = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
@@ -103,11 +104,8 @@ def _value(file: str, part: str, pattern: str, run: int) -> float:
         raise ProfileError(
             file, f"the line '{label}:' is missing: the run failed or the file is incomplete", place=f"run {run}"
         )
-    try:
-        number = float(match[1])
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number >= 0):
+    number = number_or_nan(match[1])
+    if not 0 <= number < math.inf:
         raise ProfileError(file, f"'{label}:' must be a finite number of at least 0", place=f"run {run}")
     return number
 
@@ -119,7 +117,7 @@ def machine(source: File, level: str) -> Chip:
     peaks = [run for run in every if run.is_peak]
     for found, command in ((peaks, "peakflops -w S0:20kB"), (streams, "load -w S0:2GB")):
         if not found:
-            raise ProfileError(source.name, f"a roof is missing: append the output of likwid-bench -t {command}")
+            raise source.error(f"a roof is missing: append the output of likwid-bench -t {command}")
     best = max(streams, key=lambda run: run.bandwidth)
     name = re.search(r"^CPU name:\s+(\S.*)$", source.beginning, re.MULTILINE)
     note = f"{level} is {best.test} over {best.size:g} bytes"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import object_at, value_at
 from roofwidget.readers.input.source import Source
 
 # -- tables --------------------------------------------------------------------------------------------------------
@@ -56,6 +58,11 @@ class Group:
     metrics: dict[str, list[float]] = field(default_factory=dict)
     calls: list[float] = field(default_factory=list)
     region_time: list[float] = field(default_factory=list)
+
+    def add(self, event: str, values: list[float]) -> None:
+        """Add the values of an event, which may be counted in several registers."""
+        known = self.events.get(event, [0.0] * len(values))
+        self.events[event] = [a + b for a, b in zip(known, values, strict=False)]
 
 
 def has_tables(text: str) -> bool:
@@ -214,10 +221,8 @@ class _GroupReader:
     def _keep(self, block: Group, name: str, cells: Sequence[str], number: int) -> None:
         kind = self._header[0]
         if kind == "Event":
-            # The second column is the register; an event may be counted in several registers.
-            values = [_value(self.file, cell, f"line {number}") for cell in cells[1:]]
-            known = block.events.get(name)
-            block.events[name] = values if known is None else [a + b for a, b in zip(known, values, strict=True)]
+            # The second column is the register.
+            block.add(name, [_value(self.file, cell, f"line {number}") for cell in cells[1:]])
             return
         values = [_value(self.file, cell, f"line {number}") for cell in cells]
         if kind == "Metric":
@@ -234,10 +239,7 @@ def _value(file: str, cell: object, place: str) -> float:
     )
     if is_nothing:
         return math.nan
-    try:
-        number = float(cell)  # type: ignore[arg-type]  # else TypeError
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = number_or_nan(cell)
     if not abs(number) < _MAX_NUMBER:
         raise ProfileError(file, f"expected a number, got {cell!r:.60}", place=place)
     return number
@@ -249,30 +251,22 @@ def _of_json(source: Source) -> Iterator[Group]:
     LIKWID writes only the last region into JSON, without the name of the region.
     """
     document = source.json(nan=True)
-    groups = document.items() if isinstance(document, dict) else ()
-    for number, (name, outer) in enumerate(((name, group) for name, group in groups if name != "Info"), 1):
-        tables = outer.get(name) if isinstance(outer, dict) else None
+    names = [name for name in document if name != "Info"] if isinstance(document, dict) else []
+    for number, name in enumerate(names, 1):
+        tables = value_at(document, name, name)
         if not isinstance(tables, dict):
-            raise ProfileError(source.name, "expected an object of tables", place=f"'{name}'")
+            raise source.error("expected an object of tables", place=f"'{name}'")
         block = Group(None, number, name)
-        for counter, entry in _entries(tables, "Raw"):
+        for counter, entry in object_at(tables, "Raw").items():
             place = f"'{name}.Raw.{counter}'"
-            event = entry.get("Event") if isinstance(entry, dict) else None
-            values = _json_values(source.name, entry, place)
-            known = block.events.setdefault(str(event or counter), [0.0] * len(values))
-            block.events[str(event or counter)] = [a + b for a, b in zip(known, values, strict=False)]
-        for metric, entry in _entries(tables, "Metric"):
+            block.add(str(value_at(entry, "Event") or counter), _json_values(source.name, entry, place))
+        for metric, entry in object_at(tables, "Metric").items():
             block.metrics[metric] = _json_values(source.name, entry, f"'{name}.Metric.{metric}'")
         yield block
 
 
-def _entries(tables: Mapping[str, Any], kind: str) -> list[tuple[str, Any]]:
-    given = tables.get(kind)
-    return list(given.items()) if isinstance(given, dict) else []
-
-
 def _json_values(file: str, entry: Any, place: str) -> list[float]:
-    values = entry.get("Values") if isinstance(entry, dict) else None
+    values = value_at(entry, "Values")
     if not isinstance(values, list):
         raise ProfileError(file, "expected an object with a list 'Values'", place=place)
     return [_value(file, value, place) for value in values]

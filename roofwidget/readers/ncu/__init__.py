@@ -62,7 +62,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu.assembly import kernels, read_launches
 from roofwidget.readers.ncu.ncu_rep import MAGIC
@@ -138,12 +137,11 @@ def read(
     """
     for name, value in (("fp16_packed", fp16_packed), ("integers", integers)):
         if value not in (True, False):
-            msg = f"{name} must be True or False, got {value!r}"
-            raise TypeError(msg)
+            raise TypeError(f"{name} must be True or False, got {value!r}")
     given: Sequence[Any] = passes if isinstance(passes, (list, tuple)) else [passes]
     files = [*(_passes_in(source) if source.is_folder else [source]), *map(Source.of, given)]
     if not files:
-        raise ProfileError(source.name, f"the folder has no file of Nsight Compute; expected {EXPECTED}")
+        raise source.error(f"the folder has no file of Nsight Compute; expected {EXPECTED}")
     launches = read_launches(files, device)
     return kernels(launches, flops=flops, fp16_packed=fp16_packed, integers=integers, chip=chip, source=source.name)
 

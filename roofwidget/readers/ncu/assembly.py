@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import FLOP_CLASSES, Chip
-from roofwidget.kernels.columns import Floats, sum_of_known
+from roofwidget.kernels.columns import Bools, Floats, sum_of_known
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.amounts import integers_counted
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu.flops import (
@@ -18,7 +19,6 @@ from roofwidget.readers.ncu.flops import (
     INTEGER,
     FlopCounts,
     GivenFlops,
-    Mask,
     count_flops,
     integer_operations,
     match_given,
@@ -39,7 +39,7 @@ from roofwidget.readers.ncu.metrics import (
 from roofwidget.readers.ncu.ncu_rep import MAGIC, read_report
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.roofs import advised_chip, chip_with_roofs, sm_clock
-from roofwidget.support.precisions import is_integer
+from roofwidget.support.text_tables import first_words
 
 # -- warnings ------------------------------------------------------------------------------------------------------
 
@@ -120,9 +120,7 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
         )
     if any(rule.is_estimate for sourced in counts.flops.values() for rule in sourced.different_rules()):
         remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")
-    if of_integers := [key for key in counts.flops if is_integer(key)]:
-        named = " and ".join(of_integers)
-        remarks.append(f"operations of integers are counted too, under {named}: their unit is OP, not FLOP")
+    remarks += integers_counted(counts.flops)
     if tensor.sparse.any():
         remarks.append(
             f"structured sparsity was on in {_how_many(launches, tensor.sparse)}: dense roofs do not bound them"
@@ -142,36 +140,31 @@ def _missing_metrics(time: Sourced, traffic: Traffic) -> list[str]:
     return [f"the file does not have {', '.join(missing)}"] if missing else []
 
 
-def _how_many(launches: Launches, where: Mask) -> str:
+def _how_many(launches: Launches, where: Bools) -> str:
     word = "kernel" if (launches.count > 1).any() else "launch"
     plural = "kernels" if word == "kernel" else "launches"
     return f"{int(where.sum())} of {len(where)} {plural}" if len(where) > 1 else f"this {word}"
 
 
-def _which(launches: Launches, where: Mask) -> str:
+def _which(launches: Launches, where: Bools) -> str:
     return f"{_how_many(launches, where)} ({_names(launches, where)})"
 
 
-def _names(launches: Launches, where: Mask) -> str:
+def _names(launches: Launches, where: Bools) -> str:
     different = list(dict.fromkeys(launches.names[row] for row in np.flatnonzero(where).tolist()))
     first = different[0] if len(different[0]) <= _MAX_NAME_CHARS else different[0][: _MAX_NAME_CHARS - 3] + "..."
-    return f"'{first}'" + (f" and {len(different) - 1} more" if len(different) > 1 else "")
+    return first_words([f"'{first}'", *different[1:]], 1)
 
 
 def _counters(launches: Launches) -> str:
     paths = [name for name in launches.metrics if name.startswith("sm__ops_path_tensor_") and name.endswith(".sum")]
-    return _named(sorted(paths) or list(tensor_activity(launches)))
+    return first_words(sorted(paths) or tensor_activity(launches), _MAX_METRICS)
 
 
-def _named(metrics: Sequence[str]) -> str:
-    more = len(metrics) - _MAX_METRICS
-    return ", ".join(metrics[:_MAX_METRICS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _activity(launches: Launches, where: Mask) -> str:
+def _activity(launches: Launches, where: Bools) -> str:
     """Return the metrics that show a tensor pipe's work in some of the launches."""
     names = [name for name, column in tensor_activity(launches).items() if (column[where] > 0).any()]
-    return _named(names)
+    return first_words(names, _MAX_METRICS)
 
 
 # -- kernels -------------------------------------------------------------------------------------------------------
@@ -263,12 +256,12 @@ def kernels(
         name = f"name the chip, {advised_chip(launches)}, for its data sheet"
         roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
-    n, count = len(launches), launches.count
+    count = launches.count
     rules = {f"flops:{key}" if key else "flops": sourced.texts for key, sourced in parts.items()}
     return Kernels(
         launches.names,
-        {key: sourced.values * count for key, sourced in parts.items()} or np.full(n, np.nan),
-        {level: sourced.values * count for level, sourced in traffic.items()} or np.full(n, np.nan),
+        {key: sourced.values * count for key, sourced in parts.items()},
+        {level: sourced.values * count for level, sourced in traffic.items()},
         time=time.values * count,
         precision=[given or _launch_precision(parts, row) for row, given in enumerate(precision)],
         count=count,

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
-from roofwidget.kernels.columns import Floats, Texts, folded, sum_of_known
+from roofwidget.kernels.columns import Bools, Floats, Texts, folded, sum_of_known
 from roofwidget.readers.ncu.metrics import (
     Launches,
     Rule,
@@ -32,12 +31,12 @@ from roofwidget.workloads.op import Op
 
 # -- counters of arithmetic paths ----------------------------------------------------------------------------------
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 PATH_METRIC: Final = re.compile(
     r"(?P<base>sm__ops_path_tensor_(?:op_(?P<unit>[a-z0-9]+)_)?src_(?P<src>[a-z0-9_]+?)"
     r"(?:_dst_(?P<dst>[a-z0-9]+))?(?:_sparsity_(?P<sparsity>on|off))?)\.sum(?P<form>\..*)?"
 )
+_SPLITS: Final = ("unit", "dst", "sparsity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class PathFlops:
 
     flops: Mapping[str, Sourced]
     total: Floats
-    sparse: Mask
+    sparse: Bools
 
 
 def flops_by_path(launches: Launches) -> PathFlops:
@@ -67,27 +66,20 @@ def flops_by_path(launches: Launches) -> PathFlops:
     is the largest of four numbers: the total, and for each way the sum of its partial counters.
     """
     n = len(launches)
-    kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
+    parts: dict[tuple[str, ...], Sourced] = {}
     sparse = np.zeros(n, dtype=np.bool_)
     # Sorted, because the order of metrics in a file may depend on the order of launches.
     bases = {found["base"]: found for found in map(PATH_METRIC.fullmatch, sorted(launches.metrics)) if found}
     for base, part in bases.items():
         sourced = amount(launches, [base])
-        units = kinds.setdefault(part["src"], {})
-        units.setdefault(part["unit"] or "", {}).setdefault(part["dst"] or "", {})[part["sparsity"] or ""] = sourced
+        parts[tuple(part[word] or "" for word in ("src", *_SPLITS))] = sourced
         sparse |= (part["sparsity"] == "on") & (sourced.values > 0)
-    by_source = {
-        source: _larger_of_whole_and_parts(
-            {
-                unit: _larger_of_whole_and_parts(
-                    {dst: _larger_of_whole_and_parts(on, n) for dst, on in dsts.items()}, n
-                )
-                for unit, dsts in units.items()
-            },
-            n,
-        )
-        for source, units in kinds.items()
-    }
+    for _ in _SPLITS:
+        splits: dict[tuple[str, ...], dict[str, Sourced]] = {}
+        for (*whole, kind), sourced in parts.items():
+            splits.setdefault(tuple(whole), {})[kind] = sourced
+        parts = {whole: _larger_of_whole_and_parts(split, n) for whole, split in splits.items()}
+    by_source = {source: sourced for (source,), sourced in parts.items()}
     flops: dict[str, Sourced] = {}
     # Start with the counters of a single type. A counter that several types share is used only in launches where the
     # counters of the single types are 0.
@@ -269,34 +261,34 @@ class TensorWork:
     flops
         FLOPs by precision, NaN where there are none; ``""`` is for FLOPs of unknown precision.
     is_unknown
-        Mask: true where tensor cores did work that no counter has, certainly or probably.
+        Bools: true where tensor cores did work that no counter has, certainly or probably.
     is_counted
-        Mask: true where some counter of the tensor cores exists.
+        Bools: true where some counter of the tensor cores exists.
     is_active
-        Mask: true where a tensor pipe worked, but its FLOPs were not counted.
+        Bools: true where a tensor pipe worked, but its FLOPs were not counted.
     all_zero
-        Mask: true where all counters of the tensor cores are 0, on a chip whose counters are 0 even if tensor cores
+        Bools: true where all counters of the tensor cores are 0, on a chip whose counters are 0 even if tensor cores
         worked.
     moves
-        Mask: true where the tensor pipe only moved registers.
+        Bools: true where the tensor pipe only moved registers.
     may_move
-        Mask: true where the counted hfma may be register moves, and no other half-precision arithmetic was counted. On
+        Bools: true where the counted hfma may be register moves, and no other half-precision arithmetic was counted. On
         A100 this is so if the tensor pipe has no counter, on H100 unless some hfma ran on the fma pipe.
     no_shape
-        Mask: true where instructions were counted, but the kernel's name does not have their shape.
+        Bools: true where instructions were counted, but the kernel's name does not have their shape.
     sparse
-        Mask: true where some work used structured sparsity.
+        Bools: true where some work used structured sparsity.
     """
 
     flops: Mapping[str, Sourced]
-    is_unknown: Mask
-    is_counted: Mask
-    is_active: Mask
-    all_zero: Mask
-    moves: Mask
-    may_move: Mask
-    no_shape: Mask
-    sparse: Mask
+    is_unknown: Bools
+    is_counted: Bools
+    is_active: Bools
+    all_zero: Bools
+    moves: Bools
+    may_move: Bools
+    no_shape: Bools
+    sparse: Bools
 
 
 def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> TensorWork:
@@ -337,7 +329,7 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
 
     is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
     # The pipe of GA100 is active for register moves too, so there the name decides.
-    is_seen = (_most_activity(launches) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named))) & ~halves_only
+    is_seen = (_most(launches, _ACTIVITY) > 0) & (is_new | (np.isnan(executed) & (~is_ga100 | named))) & ~halves_only
     is_active = ~is_told & is_seen
     all_zero = is_new & is_counted & ~is_told & ~is_seen & ~halves_only & ~_is_idle(launches)
     is_unknown = no_shape | is_active | (all_zero & named) | (~is_counted & named)
@@ -355,7 +347,7 @@ def _instructions(launches: Launches) -> Sourced:
         bases = _disjoint_counters(launches, unit)
         summed = sum_of_known([amount(launches, [base]).values for base in bases], n)
         sourced = sourced.or_else(first_known(n, [(summed, Rule(" + ".join(f"{base}.sum" for base in bases)))]))
-    never = np.where(_most_activity(launches) == 0, 0.0, np.nan)
+    never = np.where(_most(launches, _ACTIVITY) == 0, 0.0, np.nan)
     sourced = sourced.or_else(first_known(n, [(never, Rule("pipe never active"))]))
     moves = amount(launches, [f"{unit}__inst_executed_pipe_tensor_op_hmma_type_hfma2" for unit in ("sm", "smsp")])
     return Sourced(np.maximum(sourced.values - np.nan_to_num(moves.values), 0), sourced.rules)
@@ -373,18 +365,13 @@ def tensor_activity(launches: Launches) -> dict[str, Floats]:
     return {name: launches.metrics[name] for name in sorted(launches.metrics) if _ACTIVITY.fullmatch(name)}
 
 
-def _most_activity(launches: Launches) -> Floats:
-    """Return the largest of the metrics of a pipe's activity, shape (n,): only its sign has a meaning; NaN: unknown."""
-    return _most(launches, _ACTIVITY)
-
-
 def _most(launches: Launches, pattern: re.Pattern[str]) -> Floats:
     """Return the largest of the metrics with such a name, shape (n,): NaN where all are unknown."""
     columns = [column for name, column in launches.metrics.items() if pattern.fullmatch(name)]
     return np.fmax.reduce(columns) if columns else np.full(len(launches), np.nan)
 
 
-def _runs_only_halves(launches: Launches, hfma: Floats, named: Mask) -> Mask:
+def _runs_only_halves(launches: Launches, hfma: Floats, named: Bools) -> Bools:
     """Return a mask, shape (n,): true where threads' half-precision instructions alone kept Hopper's tensor pipe busy.
 
     Of a matrix product either the FLOPs of the hmma paths are above 0, or instructions of warp groups (gmma), or the
@@ -392,12 +379,12 @@ def _runs_only_halves(launches: Launches, hfma: Floats, named: Mask) -> Mask:
     and 0, and the name of the kernel (`named`) must not indicate tensor cores.
     """
     others = [column for name, column in tensor_activity(launches).items() if not _HMMA_ACTIVITY.fullmatch(name)]
-    is_other: Mask = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
+    is_other: Bools = np.fmax.reduce([np.zeros(len(launches)), *others]) > 0
     no_product = (_most(launches, _HMMA_PATH) == 0) & (_most(launches, _WARPGROUP) == 0)
     paths = np.array([_most(launches, path) for path in _HOPPER_PATHS])
     no_product |= (paths == 0).all(axis=0) & ~(_most(launches, _WARPGROUP) > 0) & ~named
-    is_busy = (_most_activity(launches) > 0) & ~is_other
-    halves: Mask = (launches.capability == _HOPPER) & (hfma > 0) & is_busy & no_product
+    is_busy = (_most(launches, _ACTIVITY) > 0) & ~is_other
+    halves: Bools = (launches.capability == _HOPPER) & (hfma > 0) & is_busy & no_product
     return halves
 
 
@@ -412,7 +399,7 @@ def _share_on_fma_pipe(launches: Launches, hfma: Floats) -> Floats:
     return 1 - quotient(busy / 2, hfma / _WARP)
 
 
-def _is_idle(launches: Launches) -> Mask:
+def _is_idle(launches: Launches) -> Bools:
     """Return a mask, shape (n,): true where the tensor pipe certainly did nothing.
 
     A zero is certain if the counter has the instructions of new tensor cores, and counts for another launch of the same
@@ -426,7 +413,7 @@ def _is_idle(launches: Launches) -> Mask:
     return idle
 
 
-def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[dict[str, Sourced], Mask]:
+def _by_shape(launches: Launches, instructions: Sourced, wanted: Bools) -> tuple[dict[str, Sourced], Bools]:
     """Return FLOPs by precision (instructions x FLOPs of their shape), and a mask: true where the name has no shape."""
     n = len(launches)
     flops: dict[str, Sourced] = {}
@@ -550,7 +537,7 @@ def _executed(launches: Launches, word: str, *, shown: str) -> Sourced:
     return sourced
 
 
-def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
+def _reasons(tensor: TensorWork, known: Floats, is_known: Bools) -> Texts:
     reasons = np.full(len(known), "unknown: the file has no counter of FLOPs", dtype=object)
     reasons[tensor.is_counted] = "unknown: tensor cores were counted, but not the other units"
     reasons[~np.isnan(known)] = "unknown: only some kinds of FLOPs were counted, all 0"
@@ -571,7 +558,7 @@ _MAX_NAME_CHARS: Final = 60
 
 
 def match_given(
-    given: GivenFlops, names: list[str], is_unknown: Mask
+    given: GivenFlops, names: list[str], is_unknown: Bools
 ) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
     """Return the FLOPs that the user gives, by row, and warnings.
 
@@ -587,8 +574,7 @@ def match_given(
         If `given` is not a mapping, or a value is not a number, text, a mapping by precision or an `Op`.
     """
     if not isinstance(given, Mapping):
-        msg = f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}")
     found: dict[int, tuple[dict[str, float], str | None, str]] = {}
     messages: list[str] = []
     for pattern, value in given.items():
@@ -597,8 +583,7 @@ def match_given(
         if not rows:
             close = nearest(pattern, names) or list(dict.fromkeys(names))
             shown = listed(name[:_MAX_NAME_CHARS] for name in close[:3])
-            msg = f"flops: no kernel's name contains '{pattern}'; there are {shown}"
-            raise ValueError(msg)
+            raise ValueError(f"flops: no kernel's name contains '{pattern}'; there are {shown}")
         flops, precision = _of_launch(value, pattern)
         open_rows = [row for row in rows if is_unknown[row]]
         if not open_rows:
@@ -614,8 +599,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, TypeError) as error:
-        msg = f"flops: {pattern!r:.60} is not a regular expression: {error}"
-        raise ValueError(msg) from None
+        raise ValueError(f"flops: {pattern!r:.60} is not a regular expression: {error}") from None
 
 
 def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
@@ -627,13 +611,13 @@ def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
         return dict(flops) if isinstance(flops, Mapping) else {"": float(flops or 0.0)}, kernel.precision
     if isinstance(value, Mapping):
         if not value:
-            msg = f"{what} is empty; give FLOPs by precision, such as {{'bf16': 1e12}}"
-            raise ValueError(msg)
+            raise ValueError(f"{what} is empty; give FLOPs by precision, such as {{'bf16': 1e12}}")
         parts = {folded(key): _number(number, f"{what}['{key}']") for key, number in value.items()}
         return parts, max(parts, key=lambda key: parts[key]) or None
     if callable(value) or isinstance(value, (bool, np.bool_)):
-        msg = f"{what} must be a number, text such as '155 GFLOP', a mapping by precision or an Op, got {value!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"{what} must be a number, text such as '155 GFLOP', a mapping by precision or an Op, got {value!r:.40}"
+        )
     return {"": _number(value, what)}, None
 
 

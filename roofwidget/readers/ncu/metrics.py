@@ -11,8 +11,10 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.columns import Bools, Floats, Texts
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.errors import ProfileError
+from roofwidget.support.arrays import Places
 
 # -- units ---------------------------------------------------------------------------------------------------------
 
@@ -167,7 +169,7 @@ class Launches:
         """The compute capability, such as 8.0, shape (n,); NaN where unknown."""
         major = self.metric("device__attribute_compute_capability_major")
         minor = self.metric("device__attribute_compute_capability_minor")
-        versions = {word: _version(word) for word in set(self.words["cc"])}
+        versions = {word: number_or_nan(word) for word in set(self.words["cc"])}
         stated = [versions[word] for word in self.words["cc"]]
         return np.where(np.isnan(stated), major + minor / 10, stated)
 
@@ -200,7 +202,7 @@ class Launches:
         """Return the launches with one more warning."""
         return replace(self, warnings=(*self.warnings, text))
 
-    def at(self, rows: npt.NDArray[np.intp]) -> Launches:
+    def at(self, rows: Places) -> Launches:
         """Return some launches."""
         return replace(
             self,
@@ -248,13 +250,6 @@ def launch_shapes(launches: Launches) -> list[tuple[str, str | None, str | None]
 def _shape_text(shape: tuple[str, str | None, str | None]) -> str:
     name, grid, block = shape
     return f"'{name[:60]}' {grid or ''}x{block or ''}"
-
-
-def _version(word: str | None) -> float:
-    try:
-        return float(word or "nan")
-    except ValueError:
-        return np.nan
 
 
 # -- amounts, each with the metric and the rule it comes from ------------------------------------------------------
@@ -352,7 +347,7 @@ class Sourced:
     rules: Rules
 
     @property
-    def is_known(self) -> npt.NDArray[np.bool_]:
+    def is_known(self) -> Bools:
         """A mask, shape (n,): true where the number is known."""
         return ~np.isnan(self.values)
 
@@ -365,7 +360,7 @@ class Sourced:
         """Return the different rules of the column, sorted by their texts."""
         return sorted({rule for rule in self.rules if rule is not None}, key=str)
 
-    def where(self, mask: npt.NDArray[np.bool_]) -> Sourced:
+    def where(self, mask: Bools) -> Sourced:
         """Return the column; rows outside the mask become unknown."""
         return Sourced(np.where(mask, self.values, np.nan), rules_where(mask, self.rules))
 
@@ -375,7 +370,7 @@ class Sourced:
         return Sourced(np.where(known, self.values, other.values), np.where(known, self.rules, other.rules))
 
 
-def rules_where(mask: npt.NDArray[np.bool_], rules: Rules) -> Rules:
+def rules_where(mask: Bools, rules: Rules) -> Rules:
     """Return the rules; rows outside the mask become None."""
     picked = rules.copy()
     picked[~mask] = None

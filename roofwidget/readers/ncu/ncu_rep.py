@@ -59,7 +59,7 @@ def read_report(source: Source) -> Launches:
         report = _Report(source.name, stream)
         report.read()
     if not report.results:
-        raise ProfileError(source.name, "the report has no kernels; profile again, and look for ncu's ==ERROR== lines")
+        raise source.error("the report has no kernels; profile again, and look for ncu's ==ERROR== lines")
     return report.launches()
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers import refusals
@@ -24,6 +23,9 @@ from roofwidget.readers.ncu.metrics import (
 )
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import DelimitedTable, NoHeaderError, read_table
+from roofwidget.support.arrays import Places
+from roofwidget.support.did_you_mean import first_in
+from roofwidget.support.text_tables import first_words
 
 # -- labels of the pages for people --------------------------------------------------------------------------------
 
@@ -99,8 +101,6 @@ _MAX_MESSAGE_CHARS: Final = 300
 _MAX_NAME_CHARS: Final = 60
 _MAX_LAUNCHES: Final = 2**53
 
-Rows = npt.NDArray[np.intp]
-
 
 def is_header(cells: Sequence[str]) -> bool:
     """Whether these cells are the header of a table of Nsight Compute.
@@ -114,13 +114,7 @@ def is_header(cells: Sequence[str]) -> bool:
     """
     if _KERNEL in cells:
         return _METRIC in cells or any("__" in cell for cell in cells)
-    return _name_column(cells) is not None and any(_metric_of_header(cell)[0] for cell in cells)
-
-
-def _name_column(cells: Iterable[str]) -> str | None:
-    """Return the column of kernels' names, or None."""
-    there = set(cells)
-    return next((name for name in _NAMES if name in there), None)
+    return first_in(_NAMES, cells) is not None and any(_metric_of_header(cell)[0] for cell in cells)
 
 
 def _metric_of_header(header: str, unit: str = "") -> tuple[str | None, str]:
@@ -197,8 +191,7 @@ def _nothing(source: Source) -> ProfileError:
     report = _REPORT.search(text)
     if report is not None:
         path = report[1].rstrip()[:_MAX_MESSAGE_CHARS]
-        reason = f"this is the log of ncu, and the profile is in the report {path!r}: read it"
-        return ProfileError(source.name, reason)
+        return source.error(f"this is the log of ncu, and the profile is in the report {path!r}: read it")
     message = _MESSAGE.search(text)
     words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""
     has_pages = is_printed(text)
@@ -206,7 +199,7 @@ def _nothing(source: Source) -> ProfileError:
         instead = f"use --csv: {_TABLE_COMMAND} ./program (or -i REPORT), or read the report that '{COMMAND}' writes"
         return refusals.of_printed(source, "pages" if has_pages else "lines", "ncu", instead)
     again = f"profile again, for example with '{COMMAND}', or with '{_TABLE_COMMAND} ./program' for a table"
-    return ProfileError(source.name, f"no kernel was profiled{words}; {again}")
+    return source.error(f"no kernel was profiled{words}; {again}")
 
 
 class _Long:
@@ -234,7 +227,7 @@ class _Long:
         """Return the metrics as columns."""
         rows, spread, metrics = self.rows, dict[str, tuple[Floats, Floats]](), dict[str, Floats]()
         device: list[str | None] = [None] * len(self.first)
-        by_metric: dict[str, list[tuple[str, Rows]]] = {}
+        by_metric: dict[str, list[tuple[str, Places]]] = {}
         for metric, unit, at in self.groups:
             by_metric.setdefault(metric, []).append((unit, at))
         cells = rows.texts(self.value)
@@ -257,7 +250,7 @@ class _Long:
         return found.with_warning(_cut_off(names[-1], lacking)) if lacking else found
 
     def _missing_at_the_end(
-        self, by_metric: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
+        self, by_metric: Mapping[str, Sequence[tuple[str, Places]]], process: Sequence[str | None]
     ) -> list[str]:
         """Return the metrics that only the last launch of a process lacks.
 
@@ -301,7 +294,7 @@ class _Long:
         )
         return list(zip(*(self.rows.columns[part] for part in parts if part in self.rows.columns), strict=True))
 
-    def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Rows]]:
+    def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Places]]:
         """Return the rows of each wanted metric and unit. One metric may have different units in two launches."""
         units = self.rows.columns.get(_UNIT, [""] * len(self.rows))
         pairs = list(zip(self.rows.texts(_METRIC), units, strict=True))
@@ -311,7 +304,7 @@ class _Long:
         named = ((_canonical(name, unit), unit, np.array(at)) for (name, unit), at in found.items())
         return [(metric, unit, at) for metric, unit, at in named if metric is not None]
 
-    def _column(self, metric: str, header: str, groups: Iterable[tuple[str, Rows]]) -> Floats:
+    def _column(self, metric: str, header: str, groups: Iterable[tuple[str, Places]]) -> Floats:
         column = np.full(len(self.first), np.nan)
         cells = self.rows.texts(header)
         for unit, at in groups:
@@ -329,7 +322,7 @@ class _Long:
 
 def _wide(rows: DelimitedTable) -> Launches:
     """Return the launches of a table with one row per launch and one column per metric."""
-    kernel = _name_column(rows.columns) or _KERNEL
+    kernel = first_in(_NAMES, rows.columns) or _KERNEL
     at = np.array([row for row, name in enumerate(rows.texts(kernel)) if name not in {"", kernel}], dtype=np.intp)
     columns: dict[str, tuple[str, str]] = {}
     for header in rows.columns:
@@ -348,9 +341,9 @@ def _wide(rows: DelimitedTable) -> Launches:
 
 
 def _cut_off(name: str, lacking: Sequence[str]) -> str:
-    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+    missing = first_words([f"'{metric}'" for metric in lacking], 1)
     return (
-        f"the last launch, '{name[:_MAX_NAME_CHARS]}', has no '{lacking[0]}'{more}, "
+        f"the last launch, '{name[:_MAX_NAME_CHARS]}', has no {missing}, "
         "which all launches before it have: if the file is cut off, export it again"
     )
 
@@ -362,7 +355,7 @@ def _canonical(name: str, unit: str) -> str | None:
     return name if WANTED_METRICS.fullmatch(name) else None
 
 
-def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str | None]]:
+def _words(rows: DelimitedTable, at: Sequence[int] | Places) -> dict[str, list[str | None]]:
     columns = {
         word: next((rows.columns[header] for header in headers if header in rows.columns), None)
         for word, headers in _HEADERS.items()
@@ -373,7 +366,7 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
     }
 
 
-def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
+def _picked(cells: Sequence[str], at: Sequence[int] | Places) -> list[str]:
     """Return the cells of a column in the rows with these numbers, which ascend. Most tables need all rows."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
@@ -390,7 +383,7 @@ def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str]
         rows.decimal = "," if grouped else "."
 
 
-def _numbers(rows: DelimitedTable, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
+def _numbers(rows: DelimitedTable, at: Places, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
     """Return cells of a metric as numbers in base units, NaN where ncu has no value.
 
     `named` is the metric's header, name and unit.

@@ -30,7 +30,6 @@ from __future__ import annotations
 from typing import Final
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.folders import members_of
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
@@ -61,15 +60,14 @@ def read(source: Source) -> Kernels:
         files = members_of(source, _is_readable)
         exports = [file for file in files if databases.is_database(file)]
         if len(exports) > 1:
-            raise ProfileError(source.name, "several exports of Nsight Systems: they are profiles of their own")
+            raise source.error("several exports of Nsight Systems: they are profiles of their own")
         return export.read(exports[0]) if exports else reports.read(files, source.name)
     if databases.is_database(source):
         return export.read(source)
     if source.name.casefold().endswith(_OWN_FORMAT):
         # `nsys import` turns the stream of a profiling that was cut off into a report.
         command = "nsys export --type sqlite" if not source.name.endswith(".qdstrm") else "QdstrmImporter -i"
-        reason = f"the file has NVIDIA's own format: {command} {source.name.rpartition('/')[2]} exports it"
-        raise ProfileError(source.name, reason)
+        raise source.error(f"the file has NVIDIA's own format: {command} {source.name.rpartition('/')[2]} exports it")
     return reports.read([source], source.name)
 
 

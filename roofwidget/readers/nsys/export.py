@@ -13,20 +13,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import MAIN_LEVEL, Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, Bools, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
 from roofwidget.readers.devices import named_apart, one_chip_of
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.nsys.reports import NO_WORK
-
-Integers = npt.NDArray[np.int64]
+from roofwidget.support.arrays import Integers, Places
+from roofwidget.support.text_tables import counted
 
 _KERNEL: Final = "CUPTI_ACTIVITY_KIND_KERNEL"
 _MEMCPY: Final = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -59,14 +57,8 @@ _NONE: Final = -1
 
 def is_export(source: Source) -> bool:
     """Return whether the source is an SQLite export of Nsight Systems."""
-    if not databases.is_database(source):
-        return False
-    try:
-        with databases.opened(source) as database:
-            tables = database.tables.keys()
-            return _STRINGS in tables and ("META_DATA_EXPORT" in tables or not tables.isdisjoint({*_TIMED, _NVTX}))
-    except ProfileError:
-        return False
+    tables = databases.tables_of(source)
+    return _STRINGS in tables and not tables.isdisjoint({*_TIMED, _NVTX, "META_DATA_EXPORT"})
 
 
 def read(source: Source) -> Kernels:
@@ -84,9 +76,7 @@ def read(source: Source) -> Kernels:
     order = np.argsort(events.start, kind="stable")
     parts = Kernels(**_arguments(events, launches))
     replays = int((events.kind == _TIMED.index(_GRAPH)).sum())
-    graphs = (
-        f"{replays:,} row{'' if replays == 1 else 's'} of replays of CUDA graphs, whose kernels are not in the file"
-    )
+    graphs = f"{counted(replays, 'row')} of replays of CUDA graphs, whose kernels are not in the file"
     warnings = [
         *([f"{graphs}: nsys profile --cuda-graph-trace=node has the kernels"] if replays else []),
         *launches.warnings,
@@ -144,12 +134,11 @@ class _Events:
             del found[_GRAPH]
         found = {table: columns for table, columns in found.items() if len(columns["start"])}
         if not found:
-            reason = "the export has no kernel and no copy: profile with nsys profile --trace=cuda,nvtx"
-            raise ProfileError(database.name, reason)
+            raise database.error("the export has no kernel and no copy: profile with nsys profile --trace=cuda,nvtx")
         for table, columns in found.items():
             wrong = np.flatnonzero(columns["end"] < columns["start"])
             if len(wrong):
-                raise ProfileError(database.name, f"table '{table}', row {wrong[0] + 1}: the end is before the start")
+                raise database.error(f"table '{table}', row {wrong[0] + 1}: the end is before the start")
         names = [name for table, columns in found.items() for name in _names(database, table, columns)]
         every = {
             name: np.concatenate([columns[name] for columns in found.values()]) for name in (*_REQUIRED, *_OPTIONAL)
@@ -157,7 +146,7 @@ class _Events:
         kinds = [np.full(len(columns["start"]), _TIMED.index(table)) for table, columns in found.items()]
         return cls(np.concatenate(kinds), every.pop("start"), every.pop("end"), every, names)
 
-    def is_of(self, *tables: str) -> npt.NDArray[np.bool_]:
+    def is_of(self, *tables: str) -> Bools:
         return np.isin(self.kind, [_TIMED.index(table) for table in tables])
 
 
@@ -173,7 +162,7 @@ def _columns(
         if not set(map(type, cells)) <= {int, type(None)} or (name in required and None in cells):
             row = next(row for row, cell in enumerate(cells) if type(cell) is not int and (cell or name in required))
             where = f"table '{table}', row {row + 1}, column '{name}'"
-            raise ProfileError(database.name, f"{where}: expected a whole number, got {cells[row]!r:.40}")
+            raise database.error(f"{where}: expected a whole number, got {cells[row]!r:.40}")
         found[name] = np.array([_NONE if cell is None else cell for cell in cells], dtype=np.int64)
     return found
 
@@ -307,12 +296,12 @@ class _Launches:
         return cls(ranges, flops, more, "2 x the sizes of the matrix product, from the NVTX range of PyTorch")
 
 
-def _longest_of_each(group: Integers, length: Integers) -> npt.NDArray[np.intp]:
+def _longest_of_each(group: Integers, length: Integers) -> Places:
     """Return the row with the largest length of each group; rows of the group `_NONE` are in no group."""
     order = np.lexsort((length, group))
     order = order[group[order] != _NONE]
     is_last = np.append(np.diff(group[order]) != 0, True)[: len(order)]
-    longest: npt.NDArray[np.intp] = order[is_last]
+    longest: Places = order[is_last]
     return longest
 
 

@@ -69,14 +69,21 @@ def _of_host(name: str, what: str, told_by: Sequence[set[str]]) -> Report:
     return _report(name, "", told_by, refusal=refusal)
 
 
+def _summary(name: str) -> dict[str, list[ToolColumn]]:
+    return {"name": [ToolColumn(name)], "time": _TOTAL, "count": _COUNT}
+
+
+def _trace(name: str, time: str) -> dict[str, list[ToolColumn]]:
+    return {"name": [ToolColumn(name)], "time": [ToolColumn(time, "ns")]}
+
+
 REPORTS: Final = (
     _report(
         "cuda_gpu_trace",
         "kernels copies",
         [{"Start", "Duration", "CorrId", "Name"}, {"Start", "Duration", "Strm", "Name"}],
         {
-            "name": [ToolColumn("Name")],
-            "time": [ToolColumn("Duration", "ns")],
+            **_trace("Name", "Duration"),
             "bytes:main": [ToolColumn("Bytes", "B"), ToolColumn("Size", "B")],
         },
     ),
@@ -84,26 +91,26 @@ REPORTS: Final = (
         "cuda_kern_exec_trace",
         "kernels",
         [{"Kernel Dur", "Kernel Name"}],
-        {"name": [ToolColumn("Kernel Name")], "time": [ToolColumn("Kernel Dur", "ns")]},
+        _trace("Kernel Name", "Kernel Dur"),
     ),
     _report(
         "cuda_gpu_kern_gb_sum",
         "kernels",
         [{"Total Time", "Instances", "GridXYZ", "Name"}],
-        {"name": [ToolColumn("Name")], "time": _TOTAL, "count": _COUNT},
+        _summary("Name"),
     ),
     _of_host("mpi_event_sum", "these are times of MPI on the host", [{"Total Time", "Instances", "Source", "Name"}]),
     _report(
         "cuda_gpu_kern_sum",
         "kernels",
         [{"Total Time", "Instances", "Name"}],
-        {"name": [ToolColumn("Name")], "time": _TOTAL, "count": _COUNT},
+        _summary("Name"),
     ),
     _report(
         "cuda_gpu_sum",
         "kernels copies",
         [{"Total Time", "Instances", "Category", "Operation"}],
-        {"name": [ToolColumn("Operation")], "category": [ToolColumn("Category")], "time": _TOTAL, "count": _COUNT},
+        {**_summary("Operation"), "category": [ToolColumn("Category")]},
         left_out=[_API],
     ),
     _report(
@@ -117,9 +124,8 @@ REPORTS: Final = (
         "kernels",
         [{"NVTX Range", "Kern Inst", "Kernel Name"}],
         {
-            "name": [ToolColumn("Kernel Name")],
+            **_summary("Kernel Name"),
             "category": [ToolColumn("NVTX Range")],
-            "time": _TOTAL,
             "count": [ToolColumn("Kern Inst")],
         },
         notes=[_AROUND],
@@ -128,7 +134,7 @@ REPORTS: Final = (
         "cuda_gpu_mem_time_sum",
         "copies",
         [{"Time", "Total Time", "Count", "Operation"}, {"Time", "Total Time", "Operations", "Operation"}],
-        {"name": [ToolColumn("Operation")], "time": _TOTAL, "count": _COUNT},
+        _summary("Operation"),
     ),
     _report(
         "cuda_gpu_mem_size_sum",
@@ -141,36 +147,28 @@ REPORTS: Final = (
         "nvtx_gpu_proj_sum",
         "ranges",
         [{"Range", "Total Proj Time"}],
-        {
-            "name": [ToolColumn("Range")],
-            "time": [ToolColumn("Total Proj Time", "ns")],
-            "count": [ToolColumn("Range Instances"), ToolColumn("Instances")],
-        },
+        {**_trace("Range", "Total Proj Time"), "count": [ToolColumn("Range Instances"), ToolColumn("Instances")]},
         notes=[_NESTED],
     ),
     _report(
         "nvtx_gpu_proj_trace",
         "ranges",
         [{"Name", "Projected Duration"}],
-        {"name": [ToolColumn("Name")], "time": [ToolColumn("Projected Duration", "ns")]},
+        _trace("Name", "Projected Duration"),
         notes=[_NESTED],
     ),
     _report(
         "nvtx_sum",
         "ranges",
         [{"Total Time", "Instances", "Range"}],
-        {"name": [ToolColumn("Range")], "time": _TOTAL, "count": _COUNT},
+        _summary("Range"),
         notes=[_OF_HOST, _NESTED],
     ),
     _report(
         "nvtx_pushpop_trace",
         "ranges",
         [{"Duration", "DurNonChild", "Name"}],
-        {
-            "name": [ToolColumn("Name")],
-            "time": [ToolColumn("Duration", "ns")],
-            "self_time": [ToolColumn("DurNonChild", "ns")],
-        },
+        {**_trace("Name", "Duration"), "self_time": [ToolColumn("DurNonChild", "ns")]},
         notes=[_OF_HOST],
     ),
     _of_host("cuda_api_sum", "these are calls of the host's API", [{"Total Time", "Num Calls", "Name"}]),
@@ -229,8 +227,7 @@ class _Section:
     def source(self) -> Source:
         """Return the table with commas, on the same lines as in the file."""
         text = "\n".join(_with_commas(self.text)) if self.is_printed else self.text
-        data = ("\n" * self.lines_before + text).encode()
-        return Source(self.file.name, lambda: io.BytesIO(data), size=len(data))
+        return Source.of_bytes(self.file.name, ("\n" * self.lines_before + text).encode())
 
     @property
     def is_empty(self) -> bool:
@@ -363,12 +360,12 @@ def _used(sections: Sequence[_Section]) -> list[_Section]:
 def _sizes(source: Source) -> dict[str, float]:
     """Return the bytes of each kind of copy."""
     table = next(report.table for report in REPORTS if "sizes" in report.has)
-    found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
+    found = tool_table.read_columns(source, table).arguments()
     return dict(zip(found["names"], found["bytes"][MAIN_LEVEL].tolist(), strict=True))
 
 
 def _kernels_of(report: Report, source: Source, sizes: dict[str, float] | None) -> Kernels:
-    found = tool_table.arguments(tool_table.read_columns(source, report.table), report.table, source.name)
+    found = tool_table.read_columns(source, report.table).arguments()
     names = found["names"]
     is_copy = copies.are_copies(names)
     if sizes is not None and "copies" in report.has and is_copy.any():

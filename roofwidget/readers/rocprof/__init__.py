@@ -61,8 +61,8 @@ import numpy as np
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.amounts import integers_counted
 from roofwidget.readers.ceilings.measured import MATRIX, base_key
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof import analysis, machine, passes, rocpd, sdk_json, statistics
@@ -76,8 +76,7 @@ from roofwidget.readers.rocprof.counters import (
     matrix_counter,
     vector_counter,
 )
-from roofwidget.support.did_you_mean import listed
-from roofwidget.support.precisions import is_integer
+from roofwidget.support.did_you_mean import first_in, listed
 
 FORMAT: Final = "rocprof"
 EXPECTED: Final = (
@@ -147,11 +146,9 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
         If `integers` is not a bool.
     """
     if integers not in (True, False):
-        msg = f"integers must be True or False, got {integers!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"integers must be True or False, got {integers!r:.40}")
     if gfx is not None and gfx not in ARCHITECTURES:
-        msg = f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}"
-        raise ValueError(msg)
+        raise ValueError(f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}")
     is_database = databases.is_database(source)
     if not source.is_folder and not is_database and _CEILINGS.search(source.beginning):
         message = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
@@ -173,7 +170,7 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
     return Kernels(
         rows.names,
         flops,
-        {level: part.values for level, part in moved.items()} or np.full(len(rows.names), np.nan),
+        {level: part.values for level, part in moved.items()},
         time=rows.time,
         chip=chip,
         origin={
@@ -203,12 +200,10 @@ def ceilings(source: Source) -> Chip:
     if source.is_folder:
         found = passes.files(source)
         if found.roofline is None:
-            raise ProfileError(
-                source.name, "the folder has no roofline.csv: profile without --no-roof to measure ceilings"
-            )
+            raise source.error("the folder has no roofline.csv: profile without --no-roof to measure ceilings")
         return machine.measured(found.roofline, machine.system(found.sysinfo))
     if databases.is_database(source) or not _CEILINGS.search(source.beginning):
-        raise ProfileError(source.name, "the file has counters; the measured ceilings are in roofline.csv")
+        raise source.error("the file has counters; the measured ceilings are in roofline.csv")
     beside = None
     if source.path is not None:
         path = source.path.with_name(source.path.name.replace("roofline", "sysinfo"))
@@ -230,7 +225,7 @@ def _passes(source: Source, files: Sequence[Source]) -> tuple[list[passes.Pass],
         if before.counters.keys() >= after.counters.keys() or before.counters.keys() <= after.counters.keys():
             names = f"{PurePosixPath(before.source.name).name} and {PurePosixPath(after.source.name).name}"
             reason = f"{names} have the same counters: they are runs or ranks, not passes of one run"
-            raise ProfileError(source.name, f"{reason}; rw.read_many and rw.ranks read each on its own")
+            raise source.error(f"{reason}; rw.read_many and rw.ranks read each on its own")
     return found, list(dict.fromkeys(gpus))
 
 
@@ -260,7 +255,7 @@ def _analysed(source: Source, *, integers: bool) -> Kernels:
     return Kernels(
         found.names,
         flops,
-        {level: part.values for level, part in found.bytes.items()} or np.full(len(found.names), np.nan),
+        {level: part.values for level, part in found.bytes.items()},
         time=found.time,
         count=found.count,
         category=found.workloads if several else None,
@@ -273,7 +268,7 @@ def _analysed(source: Source, *, integers: bool) -> Kernels:
         warnings=[
             *found.warnings,
             *chip_warnings,
-            *_integer_warnings(used),
+            *integers_counted(part.precision for part in used),
             *([] if integers else _left_out(found.flops, found.integers)),
         ],
         source=source.name,
@@ -308,7 +303,7 @@ def _flops(
         return {"": np.where(is_unknown, np.nan, 0.0)}, {"flops": f"all zero: {rule}"}, [*warnings, *left_out]
     flops, rules = _by_peak(used, chip)
     flops = {key: np.where(is_unknown, np.nan, values) for key, values in flops.items()}
-    return flops, rules, [*warnings, *_integer_warnings(used), *left_out]
+    return flops, rules, [*warnings, *integers_counted(part.precision for part in used), *left_out]
 
 
 _KINDS: Final = {
@@ -349,13 +344,6 @@ def _by_peak(parts: Sequence[Part], chip: Chip | None) -> tuple[dict[str, Floats
         rules[f"flops:{key}"] = f"{rules[f'flops:{key}']} + {part.origin}" if f"flops:{key}" in rules else part.origin
     rules["flops"] = "; ".join(f"{key.removeprefix('flops:')}: {rule}" for key, rule in rules.items())
     return flops, rules
-
-
-def _integer_warnings(parts: Sequence[Part]) -> list[str]:
-    keys = dict.fromkeys(part.precision for part in parts if is_integer(part.precision))
-    if not keys:
-        return []
-    return [f"operations of integers are counted too, under {' and '.join(keys)}: their unit is OP, not FLOP"]
 
 
 def _left_out(parts: Sequence[Part], of_integers: Sequence[Part]) -> list[str]:
@@ -414,5 +402,5 @@ def _bytes_rule(level: str, rule: str, gfx: str) -> str:
 
 
 def _extra(rows: passes.Joined) -> dict[str, Floats]:
-    named = {ours: next((name for name in theirs if name in rows.fields), None) for ours, theirs in _EXTRA.items()}
+    named = {ours: first_in(theirs, rows.fields) for ours, theirs in _EXTRA.items()}
     return {ours: rows.fields[name]() for ours, name in named.items() if name is not None}

@@ -24,6 +24,7 @@ from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Part
 from roofwidget.readers.rocprof.passes import kernel_name
+from roofwidget.support.did_you_mean import first_in
 
 _GIGA: Final = 1e9
 _KERNELS, _DISPATCHES, _WORKLOADS = "compute_kernel", "compute_dispatch", "compute_workload"
@@ -105,10 +106,10 @@ def read(source: Source) -> Analysis:
     with databases.opened(source) as database:
         for table in (_KERNELS, _DISPATCHES, _WORKLOADS):
             if table not in database.tables:
-                raise ProfileError(source.name, f"the database has no table '{table}'")
+                raise source.error(f"the database has no table '{table}'")
         kernels = list(database.rows(_KERNELS, ["kernel_uuid", "workload_id", "kernel_name"], "ORDER BY kernel_uuid"))
         if not kernels:
-            raise ProfileError(source.name, "the database has no kernel")
+            raise source.error("the database has no kernel")
         place = {key: row for row, (key, _, _) in enumerate(kernels)}
         time, count = _times(database, place)
         points, rates = _points(database, place), _rates(database, place)
@@ -141,7 +142,7 @@ def _times(database: Database, place: Mapping[Any, int]) -> tuple[Floats, Floats
             continue
         if type(start) is not int or type(end) is not int or end < start:
             reason = f"expected whole numbers of which the end is not before the start, got {start!r:.30}, {end!r:.30}"
-            raise ProfileError(database.name, f"table '{_DISPATCHES}', kernel {kernel}: {reason}")
+            raise database.error(f"table '{_DISPATCHES}', kernel {kernel}: {reason}")
         time[row] += (end - start) / _GIGA
         count[row] += 1
     return np.where(count > 0, time, np.nan), np.maximum(count, 1)
@@ -154,7 +155,7 @@ def _points(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
     """
     wanted = ["total_flops", *(column for column, _ in _LEVELS.values())]
     found = {column: np.full(len(place), np.nan) for column in wanted}
-    table = next((name for name in _POINTS if name in database.tables), None)
+    table = first_in(_POINTS, database.tables)
     if table is None:
         return found
     known = [column for column in wanted if column in database.tables[table]]
@@ -167,7 +168,7 @@ def _points(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
 
 def _rates(database: Database, place: Mapping[Any, int]) -> dict[str, Floats]:
     """Return the rates of table 4.1 (GFLOP/s, GB/s) by the metric's name."""
-    table = next((name for name in _VALUES if name in database.tables), None)
+    table = first_in(_VALUES, database.tables)
     if table is None or _METRICS not in database.tables:
         return {}
     wanted = {level_metric for _, level_metric in _LEVELS.values()}
@@ -198,7 +199,7 @@ def _integer_operations(database: Database, place: Mapping[Any, int], time: Floa
 
     The instructions of table 10.2 are exact. The rate of table 2.1 is a mean over dispatches, and has no widths.
     """
-    table = next((name for name in _VALUES if name in database.tables), None)
+    table = first_in(_VALUES, database.tables)
     if table is None or _METRICS not in database.tables or "unit" not in database.tables[_METRICS]:
         return []
     names: dict[Any, str] = {}
@@ -300,8 +301,7 @@ def _as_table(name: str, cells: object) -> Source | None:
     plain = {key: cell for key, cell in cells.items() if isinstance(cell, (str, int, float))}
     text = io.StringIO()
     csv.writer(text).writerows([plain.keys(), plain.values()])
-    data = text.getvalue().encode("utf-8", "replace")
-    return Source(name, lambda: io.BytesIO(data), size=len(data)) if plain else None
+    return Source.of_bytes(name, text.getvalue().encode("utf-8", "replace")) if plain else None
 
 
 def _object(cell: object) -> object:

@@ -13,7 +13,6 @@ import numpy as np
 from roofwidget.chips import Chip, Source
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, measured_chip, onto
 from roofwidget.readers.devices import chip_of_device, gfx_of
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 from roofwidget.readers.tables.delimited import read_table
 
@@ -59,7 +58,7 @@ def system(source: File | None) -> System:
     rows = read_table(source, header=lambda cells: any(word in cells for word in (*_ARCH, *_MODEL)))
     rows.decimal = "."
     if not len(rows):
-        raise ProfileError(source.name, "the table has no row")
+        raise source.error("the table has no row")
 
     def word(names: tuple[str, ...]) -> str:
         return next((rows.texts(name)[0].strip() for name in names if name in rows.columns), "")
@@ -85,7 +84,7 @@ def measured(source: File, about: System) -> Chip:
     rows = read_table(source, header=lambda cells: "HBMBw" in cells, only_rows=True)
     rows.decimal = "."
     if not len(rows):
-        raise ProfileError(source.name, "the table has no row: the benchmark measured no device")
+        raise source.error("the table has no row: the benchmark measured no device")
     bandwidths = {
         level: float(rows.numbers(f"{stem}Bw")[0]) * _GIGA
         for stem, level in _LEVELS.items()

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Counters
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
-from roofwidget.support.did_you_mean import listed
+from roofwidget.support.arrays import Integers, Places
+from roofwidget.support.did_you_mean import first_in, listed
 
 KERNEL: Final = ("Kernel_Name", "KernelName")
 _DISPATCH: Final = ("Dispatch_ID", "Dispatch_Id", "Index")
@@ -70,19 +70,14 @@ def files(source: Source) -> Files:
         return Files([source], _beside(source, "sysinfo"), _beside(source, "roofline"))
     members = {PurePosixPath(name): member for name, member in source.members().items()}
     merged = [path for path in members if _MERGED.fullmatch(path.name)]
-    if len(merged) > 1:
-        raise ProfileError(
-            source.name, f"the folder has several profiles: {listed(map(str, merged[:5]))}; give the path of one"
-        )
     tables = [path for path in members if _PASS.fullmatch(path.name)]
     passes = merged or tables or [path for path in members if DATABASE.fullmatch(path.name)]
     times = [[path for path in members if pattern.fullmatch(path.name)] for pattern in _TIMES] if not passes else []
     passes = passes or next((found for found in times if found), [])
     if not passes:
-        raise ProfileError(source.name, "the folder has neither pmc_perf.csv nor a database (.db)")
-    if times and len(passes) > 1:
-        shown = listed(map(str, passes[:5]))
-        raise ProfileError(source.name, f"the folder has several profiles: {shown}; give the path of one")
+        raise source.error("the folder has neither pmc_perf.csv nor a database (.db)")
+    if (merged or times) and len(passes) > 1:
+        raise source.error(f"the folder has several profiles: {listed(map(str, passes[:5]))}; give the path of one")
 
     def one(name: str) -> Source | None:
         found = [path for path in members if path.name.casefold() == name]
@@ -110,7 +105,7 @@ class Pass:
 
     source: Source
     names: npt.NDArray[np.object_]
-    ids: npt.NDArray[np.int64] | None
+    ids: Integers | None
     time: Floats | None
     time_rule: str
     counters: Mapping[str, Callable[[], Floats]]
@@ -164,18 +159,18 @@ def joined(found_passes: Sequence[Pass]) -> Joined:
     base = found_passes[0]
     n = len(base.names)
     if not n:
-        raise ProfileError(base.source.name, "the table has no dispatch")
+        raise base.source.error("the table has no dispatch")
     found: dict[str, Callable[[], Floats]] = {}
     time, rule = np.full(n, np.nan), ""
     places = {name: _places(base, one) for name, one in passes.items()}
     absent = max(int((place < 0).sum()) for place in places.values())
     for table, place in places.items():
         for name, column in passes[table].counters.items():
-            found.setdefault(name, functools.partial(_reordered, column, place))
+            found.setdefault(name, functools.partial(_placed, column, place))
     for source in timed:
         measured = passes[source.name].time
         if measured is not None:
-            time = _placed(measured, places[source.name])
+            time = _placed(measured.copy, places[source.name])
             rule = f"{passes[source.name].time_rule} of {PurePosixPath(source.name).name}"
             break
     warnings = [message for one in passes.values() for message in one.warnings]
@@ -184,18 +179,15 @@ def joined(found_passes: Sequence[Pass]) -> Joined:
     return Joined(base.names, time, rule, Counters(list(found), lambda name: found[name]()), base.fields, warnings)
 
 
-def _reordered(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
-    return _placed(column(), place)
-
-
-def _placed(values: Floats, place: npt.NDArray[np.intp]) -> Floats:
+def _placed(column: Callable[[], Floats], place: Places) -> Floats:
     """Return a column in the first pass's order, NaN where a dispatch is missing."""
+    values = column()
     if not len(values):
         return np.full(len(place), np.nan)
     return np.where(place < 0, np.nan, values[place])
 
 
-def _places(base: Pass, other: Pass) -> npt.NDArray[np.intp]:
+def _places(base: Pass, other: Pass) -> Places:
     """Return the row of `other` for each row of `base`, -1 if missing."""
     n = len(base.names)
     if other is base:
@@ -207,14 +199,17 @@ def _places(base: Pass, other: Pass) -> npt.NDArray[np.intp]:
     elif len(other.names) == n:
         place = np.arange(n)
     else:
-        reason = f"has {len(other.names)} dispatches and {base.source.name} has {n}: the passes are not of one program"
-        raise ProfileError(other.source.name, reason)
+        raise other.source.error(
+            f"has {len(other.names)} dispatches and {base.source.name} has {n}: the passes are not of one program"
+        )
     known = np.flatnonzero(place >= 0)
     differ = known[other.names[place[known]] != base.names[known]]
     if len(differ):
         row = int(place[differ[0]])
-        reason = f"is kernel {other.names[row]!r:.60}, but {base.names[differ[0]]!r:.60} in {base.source.name}"
-        raise ProfileError(other.source.name, reason, row=other.lines[row])
+        raise other.source.error(
+            f"is kernel {other.names[row]!r:.60}, but {base.names[differ[0]]!r:.60} in {base.source.name}",
+            row=other.lines[row],
+        )
     return place
 
 
@@ -259,12 +254,12 @@ def _measures(cells: Sequence[str]) -> bool:
     return any(cell in wanted or cell.startswith(("SQ_", "TCC_", "TCP_", "GRBM_")) for cell in cells)
 
 
-def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
-    name = next((word for word in _DISPATCH if word in rows.columns), None)
+def _ids(rows: DelimitedTable) -> Integers | None:
+    name = first_in(_DISPATCH, rows.columns)
     return None if name is None else _whole(rows, name)
 
 
-def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
+def _whole(rows: DelimitedTable, name: str) -> Integers:
     """Return whole numbers as exact ints, because a double cannot hold nanoseconds since 1970 exactly."""
     cells = rows.texts(name)
     # An array of texts has room for the longest text in every row.
@@ -296,9 +291,7 @@ def _counted(rows: DelimitedTable, name: str) -> Floats:
 
 def seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
     """Return the seconds of each row (None if the table has no times), and the columns that they come from."""
-    start, end, duration = (
-        next((word for word in words if word in rows.columns), None) for words in (_START, _END, _DURATION)
-    )
+    start, end, duration = (first_in(words, rows.columns) for words in (_START, _END, _DURATION))
     if start is not None and end is not None:
         elapsed = _whole(rows, end) - _whole(rows, start)
         if (elapsed < 0).any():
@@ -327,7 +320,7 @@ def _steps(cells: Sequence[str]) -> Floats:
 
 
 def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
-    name = next((word for word in _END if word in rows.columns), None)
+    name = first_in(_END, rows.columns)
     if name is None or time is None or not np.isnan(time).any():
         return []
     unknown = np.flatnonzero(np.isnan(time))
@@ -339,7 +332,7 @@ def _coarse(rows: DelimitedTable, time: Floats | None) -> list[str]:
 def _pivoted(source: Source, rows: DelimitedTable, flat: Pass) -> Pass:
     """Turn a table with a row per counter into a row per dispatch; repeated counters of a dispatch are summed."""
     if flat.ids is None:
-        raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")
+        raise source.error(f"the table has none of the columns {listed(_DISPATCH)}")
     unique, first, dispatch = np.unique(flat.ids, return_index=True, return_inverse=True)
     counters = rows.texts(_LONG[0])
     place = {word: number for number, word in enumerate(sorted(set(counters)))}

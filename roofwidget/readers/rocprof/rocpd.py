@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import gfx_of
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
+from roofwidget.support.arrays import Integers
 
 _NANOSECONDS: Final = 1e9
 _RUN: Final = re.compile(r"rocpd_kernel_dispatch(?P<run>(?:_\w+)?)")
@@ -51,15 +51,8 @@ class Gpu:
 
 def is_rocpd(source: Source) -> bool:
     """Return whether the source is a database with the tables of rocpd."""
-    if not databases.is_database(source):
-        return False
-    if b"rocpd_kernel_dispatch" in source.head:
-        return True
-    try:
-        with databases.opened(source) as database:
-            return any(_RUN.fullmatch(table) for table in database.tables)
-    except ProfileError:
-        return False
+    is_named = databases.is_database(source) and b"rocpd_kernel_dispatch" in source.head
+    return is_named or any(map(_RUN.fullmatch, databases.tables_of(source)))
 
 
 def read(source: Source) -> tuple[Pass, list[Gpu]]:
@@ -73,29 +66,26 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
     with databases.opened(source) as database:
         found = [match for table in database.tables if (match := _RUN.fullmatch(table)) is not None]
         if not found:
-            raise ProfileError(source.name, "the database has no table rocpd_kernel_dispatch")
+            raise source.error("the database has no table rocpd_kernel_dispatch")
         runs = [run for match in found if (run := _run(database, match["run"])).starts.size]
     if not runs:
-        raise ProfileError(source.name, "the database has no dispatch of a kernel")
+        raise source.error("the database has no dispatch of a kernel")
     runs.sort(key=lambda run: int(run.starts.min()))
     ids = np.concatenate([run.ids for run in runs])
-    counters = dict.fromkeys(name for run in runs for name in run.counters)
-    sizes = dict.fromkeys(name for run in runs for name in run.sizes)
-    columns: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_joined, [run.counters.get(name) for run in runs], [len(run.ids) for run in runs])
-        for name in counters
-    }
-    fields: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_joined, [run.sizes.get(name) for run in runs], [len(run.ids) for run in runs])
-        for name in sizes
-    }
+    counters, fields = (
+        {
+            name: functools.partial(_joined, [part.get(name) for part in parts], [len(run.ids) for run in runs])
+            for name in dict.fromkeys(name for part in parts for name in part)
+        }
+        for parts in ([run.counters for run in runs], [run.sizes for run in runs])
+    )
     return Pass(
         source,
         np.concatenate([run.names for run in runs]),
         ids if len(np.unique(ids)) == len(ids) else None,
         np.concatenate([(run.ends - run.starts) / _NANOSECONDS for run in runs]),
         "end - start of rocpd_kernel_dispatch",
-        columns,
+        counters,
         range(1, len(ids) + 1),
         fields,
     ), list(dict.fromkeys(gpu for run in runs for gpu in run.gpus))
@@ -106,9 +96,9 @@ class _Run:
     """The dispatches of one process, n of them, in the order of their numbers."""
 
     names: npt.NDArray[np.object_]
-    ids: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    ids: Integers
+    starts: Integers
+    ends: Integers
     counters: Mapping[str, Floats]
     sizes: Mapping[str, Floats]
     gpus: list[Gpu]
@@ -118,8 +108,9 @@ def _run(database: Database, run: str) -> _Run:
     table = f"rocpd_kernel_dispatch{run}"
     columns = database.tables[table]
     if "track_id" in columns and "agent_id" not in columns:
-        reason = "the database has version 4 of rocpd's schema; version 3 is supported: rocpd convert writes CSV files"
-        raise ProfileError(database.name, reason)
+        raise database.error(
+            "the database has version 4 of rocpd's schema; version 3 is supported: rocpd convert writes CSV files"
+        )
     extra = [name for names in _EXTRA.values() for name in names if name in columns]
     rows = list(database.rows(table, ["id", *_DISPATCH, *extra], "ORDER BY dispatch_id, start"))
     key, ids, agent, kernel, event, starts, ends = (
@@ -127,7 +118,7 @@ def _run(database: Database, run: str) -> _Run:
     )
     wrong = np.flatnonzero(ends < starts)
     if len(wrong):
-        raise ProfileError(database.name, f"table '{table}', id {key[wrong[0]]}: the kernel ends before it starts")
+        raise database.error(f"table '{table}', id {key[wrong[0]]}: the kernel ends before it starts")
     sizes = {name: _floats(row[len(_DISPATCH) + 1 + at] for row in rows) for at, name in enumerate(extra)}
     agents = _agents(database, run)
     symbols = _symbols(database, run)
@@ -144,7 +135,7 @@ def _run(database: Database, run: str) -> _Run:
     return _Run(names, ids, starts, ends, _counters(database, run, event), {**own, **products}, gpus)
 
 
-def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> dict[str, Floats]:
+def _counters(database: Database, run: str, events: Integers) -> dict[str, Floats]:
     """Return the counters of the dispatches; each value is the sum over instances, as in counters_collection."""
     table, info = f"rocpd_pmc_event{run}", f"rocpd_info_pmc{run}"
     if table not in database.tables or info not in database.tables:
@@ -165,7 +156,7 @@ def _counters(database: Database, run: str, events: npt.NDArray[np.int64]) -> di
         if row is None or name is None or not isinstance(value, (int, float)):
             continue
         if not 0 <= value < COUNTER_LIMIT:
-            raise ProfileError(database.name, f"table '{table}', event {event}: counter '{name}' is {value!r:.30}")
+            raise database.error(f"table '{table}', event {event}: counter '{name}' is {value!r:.30}")
         column = found.get(name)
         if column is None:
             column = found[name] = np.full(len(events), np.nan)
@@ -205,7 +196,7 @@ def _symbols(database: Database, run: str) -> dict[int, str]:
     """Return the names of kernels by the key of the table."""
     table = f"rocpd_info_kernel_symbol{run}"
     if table not in database.tables:
-        raise ProfileError(database.name, f"the database has no table '{table}', which has the names of kernels")
+        raise database.error(f"the database has no table '{table}', which has the names of kernels")
     return {
         number: kernel_name(_text(shown) or _text(symbol))
         for number, shown, symbol in database.rows(table, ["id", "display_name", "kernel_name"])
@@ -213,13 +204,13 @@ def _symbols(database: Database, run: str) -> dict[int, str]:
     }
 
 
-def _whole(database: Database, table: str, rows: list[Any], column: str, at: int) -> npt.NDArray[np.int64]:
+def _whole(database: Database, table: str, rows: list[Any], column: str, at: int) -> Integers:
     """Return whole numbers; a missing event is -1."""
     cells = [-1 if row[at] is None and column == "event_id" else row[at] for row in rows]
     for row, cell in enumerate(cells):
         if type(cell) is not int:
             where = f"table '{table}', id {rows[row][0]!r:.30}, column '{column}'"
-            raise ProfileError(database.name, f"{where}: expected a whole number, got {cell!r:.40}")
+            raise database.error(f"{where}: expected a whole number, got {cell!r:.40}")
     return np.array(cells, dtype=np.int64)
 
 

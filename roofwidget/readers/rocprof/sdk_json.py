@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import Floats
 from roofwidget.readers.devices import gfx_of
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import list_at, value_at
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.passes import COUNTER_LIMIT, Pass, kernel_name
 from roofwidget.readers.rocprof.rocpd import OF_INSTANCES, Gpu
@@ -36,33 +35,32 @@ def read(source: Source) -> tuple[Pass, list[Gpu]]:
         If the file is not JSON, has no dispatch, or a value is missing or invalid.
     """
     document = source.json()
-    root = document.get(_ROOT) if isinstance(document, dict) else None
+    root = value_at(document, _ROOT)
     processes = [one for one in (root if isinstance(root, list) else [root]) if isinstance(one, dict)]
     found = [_dispatches(process, number, source) for number, process in enumerate(processes)]
     dispatches = [dispatch for one in found for dispatch in one]
     if not dispatches:
-        raise ProfileError(source.name, "the file has no dispatch of a kernel: rocprofv3 --kernel-trace writes them")
+        raise source.error("the file has no dispatch of a kernel: rocprofv3 --kernel-trace writes them")
     dispatches.sort(key=lambda one: one.start)
     elapsed = np.array([one.end - one.start for one in dispatches], dtype=np.int64)
     ids = np.array([one.number for one in dispatches], dtype=np.int64)
-    counters = dict.fromkeys(name for one in dispatches for name in one.counters)
-    columns: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_column, [one.counters.get(name) for one in dispatches]) for name in counters
-    }
-    sizes: dict[str, Callable[[], Floats]] = {
-        name: functools.partial(_column, [one.sizes.get(name) for one in dispatches])
-        for name in dict.fromkeys(name for one in dispatches for name in one.sizes)
-    }
+    counters, sizes = (
+        {
+            name: functools.partial(np.array, [part.get(name) for part in parts], dtype=np.float64)
+            for name in dict.fromkeys(name for part in parts for name in part)
+        }
+        for parts in ([one.counters for one in dispatches], [one.sizes for one in dispatches])
+    )
     names = np.empty(len(dispatches), dtype=object)
     names[:] = [one.name for one in dispatches]
-    moved = sum(len(_list(process, "buffer_records", "memory_copy")) for process in processes)
+    moved = sum(len(list_at(process, "buffer_records", "memory_copy")) for process in processes)
     return Pass(
         source,
         names,
         ids if len(np.unique(ids)) == len(ids) else None,
         elapsed / _NANOSECONDS,
         "end_timestamp - start_timestamp",
-        columns,
+        counters,
         range(1, len(ids) + 1),
         sizes,
         [f"{moved:,} cop{'y is' if moved == 1 else 'ies are'} not read: only kernels are"] if moved else [],
@@ -85,23 +83,23 @@ class _Dispatch:
 def _dispatches(process: Mapping[str, Any], number: int, source: Source) -> list[_Dispatch]:
     """Return the dispatches of one process."""
     names = _names(process)
-    gpus = {handle: gpu for agent in _list(process, "agents") for handle, gpu in _agent(agent)}
-    counted = _list(process, "callback_records", "counter_collection")
+    gpus = {handle: gpu for agent in list_at(process, "agents") for handle, gpu in _agent(agent)}
+    counted = list_at(process, "callback_records", "counter_collection")
     counters = _counters(process, counted, source)
-    records = _list(process, "buffer_records", "kernel_dispatch")
+    records = list_at(process, "buffer_records", "kernel_dispatch")
     where = "buffer_records.kernel_dispatch"
     if not records:
-        records = [one.get("dispatch_data") for one in counted if isinstance(one, dict)]
+        records = [value_at(one, "dispatch_data") for one in counted if isinstance(one, dict)]
         where = "callback_records.counter_collection"
     found = []
     for row, record in enumerate(records):
         place = f"{_ROOT}[{number}].{where}[{row}]"
-        info = record.get("dispatch_info") if isinstance(record, dict) else None
-        if not isinstance(record, dict) or not isinstance(info, dict):
-            raise ProfileError(source.name, "expected an object with dispatch_info", place=place)
+        info = value_at(record, "dispatch_info")
+        if not isinstance(info, dict):
+            raise source.error("expected an object with dispatch_info", place=place)
         start, end = (_whole(record, key, place, source) for key in ("start_timestamp", "end_timestamp"))
         if end < start:
-            raise ProfileError(source.name, "the kernel ends before it starts", place=place)
+            raise source.error("the kernel ends before it starts", place=place)
         dispatch = _whole(info, "dispatch_id", place, source)
         gpu, index = gpus.get(_handle(info.get("agent_id")), (None, np.nan))
         sizes = {"Dispatch_ID": float(dispatch), "GPU_ID": index, **_sizes(info)}
@@ -114,7 +112,7 @@ def _names(process: Mapping[str, Any]) -> dict[Any, str]:
     """Return the names of kernels by the ids of their symbols."""
     keys = ("formatted_kernel_name", "demangled_kernel_name", "kernel_name")
     found = {}
-    for symbol in _list(process, "kernel_symbols"):
+    for symbol in list_at(process, "kernel_symbols"):
         if isinstance(symbol, dict) and type(symbol.get("kernel_id")) is int:
             name = next((text for key in keys if isinstance(text := symbol.get(key), str) and text), "")
             found[symbol["kernel_id"]] = kernel_name(name)
@@ -135,24 +133,21 @@ def _counters(process: Mapping[str, Any], counted: Sequence[Any], source: Source
     """Return the sums of the counters' instances by dispatch."""
     names = {
         _handle(counter.get("id")): counter["name"]
-        for counter in _list(process, "counters")
+        for counter in list_at(process, "counters")
         if isinstance(counter, dict) and isinstance(counter.get("name"), str)
     }
     found: dict[int, dict[str, float]] = {}
     for one in counted:
-        data = one.get("dispatch_data") if isinstance(one, dict) else None
-        info = data.get("dispatch_info") if isinstance(data, dict) else None
-        dispatch = info.get("dispatch_id") if isinstance(info, dict) else None
+        dispatch = value_at(one, "dispatch_data", "dispatch_info", "dispatch_id")
         if type(dispatch) is not int:
             continue
         sums = found.setdefault(dispatch, {})
-        for record in one["records"] if isinstance(one.get("records"), list) else []:
-            name = names.get(_handle(record.get("counter_id"))) if isinstance(record, dict) else None
-            value = record.get("value") if name else None
+        for record in list_at(one, "records"):
+            name, value = names.get(_handle(value_at(record, "counter_id"))), value_at(record, "value")
             if not name:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < COUNTER_LIMIT:
-                raise ProfileError(source.name, f"dispatch {dispatch}: counter '{name}' is {value!r:.30}")
+                raise source.error(f"dispatch {dispatch}: counter '{name}' is {value!r:.30}")
             sums[name] = sums.get(name, 0.0) + value
         sums |= {f"{name}_sum": value for name, value in sums.items() if OF_INSTANCES.fullmatch(name)}
     return found
@@ -183,22 +178,10 @@ def _is_count(given: Any) -> bool:
 def _whole(record: Mapping[str, Any], key: str, place: str, source: Source) -> int:
     value = record.get(key)
     if not _is_count(value):
-        raise ProfileError(source.name, f"'{key}': expected a whole number, got {value!r:.40}", place=place)
+        raise source.error(f"'{key}': expected a whole number, got {value!r:.40}", place=place)
     return int(value)  # type: ignore[arg-type]  # a count
 
 
 def _handle(given: Any) -> Any:
-    handle = given.get("handle") if isinstance(given, dict) else None
+    handle = value_at(given, "handle")
     return handle if type(handle) is int else None
-
-
-def _list(process: Mapping[str, Any], *keys: str) -> list[Any]:
-    """Return the list under nested keys; an empty list if there is none."""
-    found: Any = process
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, list) else []
-
-
-def _column(cells: Sequence[float | None]) -> Floats:
-    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)

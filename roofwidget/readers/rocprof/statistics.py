@@ -84,15 +84,16 @@ def read(source: Source) -> Kernels:
     name = PurePosixPath(source.name).name
     host = _OF_HOST.fullmatch(name)
     if host:
-        reason = f"the table {host['what']} is of the host, not of kernels of a device: read *_kernel_stats.csv"
-        raise ProfileError(source.name, reason)
+        raise source.error(
+            f"the table {host['what']} is of the host, not of kernels of a device: read *_kernel_stats.csv"
+        )
     if _OF_KERNELS.fullmatch(name):
         table = ToolTable(table.tool, table.told_by, table.columns, notes=table.notes)
     try:
-        found = tool_table.arguments(tool_table.read_columns(source, table), table, source.name)
+        found = tool_table.read_columns(source, table).arguments()
     except ProfileError as error:
         if error.row is None and "no row is a kernel" in error.reason:
-            raise ProfileError(source.name, f"{error.reason}; read *_kernel_stats.csv") from None
+            raise source.error(f"{error.reason}; read *_kernel_stats.csv") from None
         raise
     names = found["names"]
     is_copy = copies.are_copies(names)
@@ -106,7 +107,7 @@ def _copies(source: Source) -> Kernels:
     rows = read_table(source, header=_COPY_TRACE.is_header, only_rows=True)
     rows.decimal = "."
     if not len(rows):
-        raise ProfileError(source.name, "the table has no copy")
+        raise source.error("the table has no copy")
     time, rule = passes.seconds(rows)
     names = rows.texts("Direction")
     size = next((name for name in rows.columns if name.casefold() in {"bytes", "size", "copy_bytes"}), None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Protocol, overload
+from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,55 +29,16 @@ Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[Any]
 
 
-class Column(Protocol):
-    """The cells of one column."""
-
-    def texts(self) -> list[str]:
-        """Return the cells."""
-
-    def coded(self) -> DictColumn:
-        """Return the cells as a dictionary-encoded column."""
-
-    def numbers(self, mark: str) -> tuple[Floats, int | None]:
-        """Return the cells as numbers; see `notation.numbers`."""
-
-    def different(self, most: int) -> list[str]:
-        """Return the first different cells, up to `most`."""
-
-    def has_marks(self) -> bool:
-        """Return whether some cell contains a point or a comma."""
-
-
-class Cells(Protocol):
-    """The cells of a table."""
-
-    def add_block(self, text: str, lines: int) -> bool:
-        """Add lines if all are rows, and return whether they are."""
-
-    def add(self, data: Bytes) -> None:
-        """Add whole rows as UTF-8, with a `SEPARATOR` between two cells."""
-
-    def add_row(self, cells: Sequence[str]) -> None:
-        """Add one row."""
-
-    def column(self, at: int) -> Column:
-        """Return a column."""
-
-    def first_row(self) -> list[str]:
-        """Return the cells of the first row; an empty list for an empty table."""
-
-    def drop_first_row(self) -> None:
-        """Remove the first row."""
+Column: TypeAlias = "_PlainColumn | _ArrowColumn"
+"""The cells of one column."""
+Cells: TypeAlias = "_PlainCells | _ArrowCells"
+"""The cells of a table."""
 
 
 def cells_of(width: int, delimiter: str, *, is_large: bool) -> Cells:
     """Return an empty table of `width` columns. A large one is split by pyarrow if it is installed."""
     if is_large and width <= _MAX_NARROW_COLUMNS:
-        try:
-            import pyarrow.csv  # noqa: F401, PLC0415 - optional, and slow to import
-        except ImportError:
-            pass
-        else:
+        with suppress(ImportError):
             return _ArrowCells(width, delimiter)
     return _PlainCells(width)
 
@@ -102,27 +64,33 @@ class _PlainCells:
         self._pending: list[str] = []
 
     def add_block(self, text: str, lines: int) -> bool:  # noqa: ARG002 - the lines have to be split by `add`
+        """Add lines if all are rows, and return whether they are."""
         return False
 
     def add(self, data: Bytes) -> None:
+        """Add whole rows as UTF-8, with a `SEPARATOR` between two cells."""
         self._flush()
         ends = np.append(np.flatnonzero(data == SEPARATOR), len(data))
         self._parts.append(_Spans(self._width, data.tobytes(), ends.astype(np.int32)))
 
     def add_row(self, cells: Sequence[str]) -> None:
+        """Add one row."""
         self._pending += cells
         if len(self._pending) > _MAX_PENDING_CELLS:
             self._flush()
 
     def column(self, at: int) -> Column:
+        """Return a column."""
         self._flush()
         return _PlainColumn(self._parts, at)
 
     def first_row(self) -> list[str]:
+        """Return the cells of the first row; an empty list for an empty table."""
         self._flush()
         return [self._parts[0].texts(at, 1)[0] for at in range(self._width)] if self._parts else []
 
     def drop_first_row(self) -> None:
+        """Remove the first row."""
         self._parts[0] = self._parts[0].without_first_row()
 
     def _flush(self) -> None:
@@ -144,8 +112,8 @@ class _Texts:
     def coded(self, at: int) -> DictColumn:
         return dict_encoded(list(self.columns[at]))
 
-    def numbers(self, at: int, mark: str) -> Floats | None:  # noqa: ARG002 - texts are parsed one by one
-        return None
+    def numbers(self, at: int, mark: str) -> tuple[Floats, int | None]:
+        return notation.numbers(self.texts(at), mark)
 
     def has_marks(self, at: int) -> bool:
         joined = "".join(self.columns[at])
@@ -181,8 +149,9 @@ class _Spans:
         first, codes = found
         return DictColumn(tuple(self._cut(starts[first], stops[first])), frozen(codes)).compact()
 
-    def numbers(self, at: int, mark: str) -> Floats | None:
-        return notation.plain_decimals(np.frombuffer(self.data, dtype=np.uint8), *self._places(at), mark)
+    def numbers(self, at: int, mark: str) -> tuple[Floats, int | None]:
+        plain = notation.plain_decimals(np.frombuffer(self.data, dtype=np.uint8), *self._places(at), mark)
+        return notation.numbers(self.texts(at), mark) if plain is None else (plain, None)
 
     def has_marks(self, at: int) -> bool:
         return at in self._columns_with_marks
@@ -211,9 +180,11 @@ class _PlainColumn:
         self._at = at
 
     def texts(self) -> list[str]:
+        """Return the cells."""
         return list(itertools.chain.from_iterable(part.texts(self._at) for part in self._parts))
 
     def coded(self) -> DictColumn:
+        """Return the cells as a dictionary-encoded column."""
         return self._coded
 
     @cached_property
@@ -227,17 +198,11 @@ class _PlainColumn:
         return DictColumn(tuple(code_of), frozen(np.concatenate(codes)))
 
     def numbers(self, mark: str) -> tuple[Floats, int | None]:
-        found: list[Floats] = [np.zeros(0)]
-        for part in self._parts:
-            column, bad = part.numbers(self._at, mark), None
-            if column is None:
-                column, bad = notation.numbers(part.texts(self._at), mark)
-            if bad is not None:
-                return np.zeros(0), sum(map(len, found)) + bad
-            found.append(column)
-        return np.concatenate(found), None
+        """Return the cells as numbers; see `notation.numbers`."""
+        return _numbers_together(part.numbers(self._at, mark) for part in self._parts)
 
     def different(self, most: int) -> list[str]:
+        """Return the first different cells, up to `most`."""
         sample = self._parts[0].texts(self._at, most) if self._parts else []
         if 2 * len(set(sample)) <= len(sample):
             # The column repeats its texts, so its dictionary-encoded form is needed anyway.
@@ -252,7 +217,18 @@ class _PlainColumn:
         return list(found)[:most]
 
     def has_marks(self) -> bool:
+        """Return whether some cell contains a point or a comma."""
         return any(part.has_marks(self._at) for part in self._parts)
+
+
+def _numbers_together(parts: Iterable[tuple[Floats, int | None]]) -> tuple[Floats, int | None]:
+    """Return the numbers of all parts of a column, and the place of the first cell that is none."""
+    found: list[Floats] = [np.zeros(0)]
+    for column, bad in parts:
+        if bad is not None:
+            return np.zeros(0), sum(map(len, found)) + bad
+        found.append(column)
+    return np.concatenate(found), None
 
 
 _BYTES_OF_WORD: Final = 8
@@ -297,6 +273,9 @@ class _ArrowCells:
     """Cells that pyarrow splits. A column that repeats its texts is dictionary-encoded."""
 
     def __init__(self, width: int, delimiter: str) -> None:
+        import pyarrow.csv  # noqa: PLC0415 - optional, and slow to import
+
+        self._arrow: Any = pyarrow
         self._names = [str(at) for at in range(width)]
         self._delimiter = delimiter
         self._parts: list[Any] = []
@@ -310,9 +289,7 @@ class _ArrowCells:
         the last line end in a cell that is not closed.
         pyarrow keeps the space at the begin of a cell, and reads a quote after it differently from Python's csv.
         """
-        import pyarrow as pa  # noqa: PLC0415 - optional
-        from pyarrow import csv  # noqa: PLC0415 - optional
-
+        pa, csv = self._arrow, self._arrow.csv
         if not text.endswith("\n"):
             return False
         data = text.encode()
@@ -346,37 +323,32 @@ class _ArrowCells:
         self._pending.add_row(cells)
 
     def column(self, at: int) -> Column:
-        import pyarrow as pa  # noqa: PLC0415 - optional
-
         self._flush()
         parts = [chunk for part in self._parts for chunk in part.column(at).chunks]
-        return _ArrowColumn(pa.chunked_array(parts, self._types.get(str(at), pa.string())))
+        return _ArrowColumn(self._arrow.chunked_array(parts, self._types.get(str(at), self._arrow.string())))
 
     def first_row(self) -> list[str]:
         self._flush()
         return [str(column[0].as_py()) for column in self._parts[0].columns] if self._parts else []
 
     def drop_first_row(self) -> None:
-        import pyarrow as pa  # noqa: PLC0415 - optional
-
+        text = self._arrow.string()
         columns = [
-            column if kind == pa.string() else column.cast(pa.string()).dictionary_encode()
+            column if kind == text else column.cast(text).dictionary_encode()
             for column, kind in zip(self._parts[0].slice(1).columns, self._types.values(), strict=True)
         ]
-        self._parts[0] = pa.table(columns, names=self._names)
+        self._parts[0] = self._arrow.table(columns, names=self._names)
 
     def _flush(self) -> None:
         """Add the rows that pyarrow could not split."""
-        import pyarrow as pa  # noqa: PLC0415 - optional
-
+        pa = self._arrow
         if self._pending.first_row():
             columns = [pa.array(self._pending.column(at).texts(), pa.string()) for at in range(len(self._names))]
             self._pending = _PlainCells(len(self._names))
             self._append(pa.table(columns, names=self._names))
 
     def _append(self, table: Any) -> None:
-        import pyarrow as pa  # noqa: PLC0415 - optional
-
+        pa = self._arrow
         if not self._types:
             # The first rows show which columns repeat their texts.
             coded = pa.dictionary(pa.int32(), pa.string())
@@ -423,13 +395,7 @@ class _ArrowColumn:
             if bad is not None:
                 return values, int(np.argmax(self._coded.codes == bad))
             return values[self._coded.codes], None
-        found: list[Floats] = [np.zeros(0)]
-        for chunk in self._column.chunks:
-            column, bad = _numbers_of(chunk, mark)
-            if bad is not None:
-                return np.zeros(0), sum(map(len, found)) + bad
-            found.append(column)
-        return np.concatenate(found), None
+        return _numbers_together(_numbers_of(chunk, mark) for chunk in self._column.chunks)
 
     def different(self, most: int) -> list[str]:
         if self._coded is not None:

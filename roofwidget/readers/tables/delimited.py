@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.column_meanings import is_no_unit, is_unit
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
@@ -31,15 +30,14 @@ from roofwidget.readers.tables.cells import (
     cells_of,
     column_of_texts,
 )
+from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.support.text_tables import first_words
 
 # -- blocks of lines -----------------------------------------------------------------------------------------------
 
 _NEWLINE, _SPACE, _QUOTE = b'\n "'
 _MAX_LINES_IN_ROW: Final = 1000
-
-Places = npt.NDArray[np.intp]
-Marks = npt.NDArray[np.bool_]
 
 
 class _Block:
@@ -104,7 +102,7 @@ class _Block:
         """Yield the lines from `at` on."""
         return map(self.line, range(at, len(self)))
 
-    def _unquoted(self, data: Bytes, splits: Marks, quotes: Marks, odd: list[Places]) -> Marks:
+    def _unquoted(self, data: Bytes, splits: Bools, quotes: Bools, odd: list[Places]) -> Bools:
         """Return a mask of the quotes to drop.
 
         The method changes two arguments: quoted delimiters are cleared in `splits`, and lines with unusual quotes are
@@ -131,7 +129,7 @@ class _Block:
         odd += [self._lines_of(at[~fits]), unclosed]
         return dropped
 
-    def _spaced(self, data: Bytes, splits: Marks) -> Places:
+    def _spaced(self, data: Bytes, splits: Bools) -> Places:
         """Return the lines with cells that begin with spaces; csv strips these."""
         edges = np.append(True, (splits | (data == _NEWLINE))[:-1])
         return self._lines_of(np.flatnonzero((data == _SPACE) & edges))
@@ -140,7 +138,7 @@ class _Block:
         return np.searchsorted(self._ends, places)
 
 
-def _parities(marks: Marks) -> Bytes:
+def _parities(marks: Bools) -> Bytes:
     """Return whether the number of marks up to each place is odd: 0 or 1, shape (n,).
 
     The eight places of a word are added at once.
@@ -255,10 +253,10 @@ class _Lines:
         except UnicodeDecodeError as error:
             # Decoding the whole file raises an error that names the byte.
             self._source.text()
-            raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}") from None
+            raise self._source.error(f"not UTF-8 text: {error.reason}") from None
         if len(rest) > _MAX_LINE_CHARS:
             number = self.number + text.count("\n") + 1
-            raise ProfileError(self._source.name, "a line longer than 16 MiB", place=f"line {number}")
+            raise self._source.error("a line longer than 16 MiB", place=f"line {number}")
         if text or rest:
             self.has_last_end = (rest or text).endswith("\n")
         return text + rest
@@ -293,7 +291,7 @@ def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[st
                 return _checked_names(names, lines.number, source), delimiter
             lines.put_back(used[1:])
     if widest > MAX_COLUMNS:
-        raise ProfileError(source.name, f"a table of {widest:,} columns; the limit is {MAX_COLUMNS:,}")
+        raise source.error(f"a table of {widest:,} columns; the limit is {MAX_COLUMNS:,}")
     raise NoHeaderError(source.name, "the file has no table with the columns of this format")
 
 
@@ -301,7 +299,7 @@ def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:
-            raise ProfileError(source.name, "two columns have this name", place=f"line {line}, column '{name}'")
+            raise source.error("two columns have this name", place=f"line {line}, column '{name}'")
         seen.add(name)
     return names
 
@@ -377,7 +375,7 @@ class _RowReader:
     def _count(self, line: int, count: int = 1) -> None:
         self.numbers.add(line, count)
         if len(self.numbers) * self.width > _MAX_CELLS:
-            raise ProfileError(self.source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
+            raise self.source.error(f"a table of more than {_MAX_CELLS:,} cells; split it")
 
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
         """Raise an error if the last line is an incomplete row, which means that the file is incomplete.
@@ -390,16 +388,16 @@ class _RowReader:
         is_part = is_part or (self.only_rows and not used[0].startswith("#"))
         if is_part and not used[-1].endswith("\n"):
             where = f"{len(cells)} of {self.width} cells"
-            reason = f"the file ends within a row: {where}; export it again, or remove this line"
-            raise ProfileError(self.source.name, reason, row=number)
+            raise self.source.error(
+                f"the file ends within a row: {where}; export it again, or remove this line", row=number
+            )
 
     def _refuse_row(self, count: int, number: int) -> NoReturn:
         fix = f'quote names that contain {self.delimiter!a}, as in "f<1{self.delimiter} 2>"'
         if count <= self.width:
             fix = "write empty cells too, close the quotes, or remove the line"
         cells = f"{count} cell{'' if count == 1 else 's'}"
-        reason = f"{cells} where the header has {self.width}: {fix}"
-        raise ProfileError(self.source.name, reason, row=number)
+        raise self.source.error(f"{cells} where the header has {self.width}: {fix}", row=number)
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:
@@ -464,7 +462,7 @@ class DelimitedTable:
         self._decimal: str | None = None
         self.decided = False
         self.has_last_end = has_last_end
-        self._bounds: dict[str, npt.NDArray[np.intp]] = {}
+        self._bounds: dict[str, Places] = {}
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -532,7 +530,7 @@ class DelimitedTable:
             f"{self.columns[name][row]!r} (row {self.lines[row]}, column '{name}')" for name, row in (first, second)
         ]
         reason = f"numbers in two notations: {cells[0]} and {cells[1]}; write the file with one notation"
-        return ProfileError(self.source.name, reason)
+        return self.source.error(reason)
 
     def texts(self, name: str) -> list[str]:
         """Return the cells of a column.
@@ -553,7 +551,7 @@ class DelimitedTable:
     def _check(self, name: str) -> None:
         if name not in self.columns:
             hint = did_you_mean(name, self.columns)
-            raise ProfileError(self.source.name, f"the table has no such column{hint}", column=name)
+            raise self.source.error(f"the table has no such column{hint}", column=name)
 
     def numbers(self, name: str, *, optional: bool = False, least: float = 0.0) -> Floats:
         """Return the numbers of a column, NaN for cells without a number (``""``, ``n/a``, ``nan``, ``no data`` …).
@@ -604,9 +602,8 @@ class DelimitedTable:
         """Return a warning for each column that was read and has cells such as ``< 0.001``: these are unknown."""
         found = []
         for name, rows in self._bounds.items():
-            shown = [f"{self.columns[name][row].strip()!a:.40} (row {self.lines[row]})" for row in rows.tolist()]
-            more = f" and {len(shown) - _MAX_NAMED_BOUNDS} more" if len(shown) > _MAX_NAMED_BOUNDS else ""
-            found.append(f"'{name}' is unknown where a bound is written: {', '.join(shown[:_MAX_NAMED_BOUNDS])}{more}")
+            cells = (f"{self.columns[name][row].strip()!a:.40} (row {self.lines[row]})" for row in rows.tolist())
+            found.append(f"'{name}' is unknown where a bound is written: {first_words(cells, _MAX_NAMED_BOUNDS)}")
         return found
 
     def open_end(self) -> list[str]:
@@ -618,7 +615,7 @@ class DelimitedTable:
 
     def error(self, row: int, name: str | None, reason: str) -> ProfileError:
         """Return the error for a cell; the row counts from 0."""
-        return ProfileError(self.source.name, reason, row=self.lines[row], column=name)
+        return self.source.error(reason, row=self.lines[row], column=name)
 
 
 def read_table(

@@ -172,7 +172,7 @@ def read(
         try:
             return _of_columns(cells, metadata, source.name, columns)
         except ValueError as error:
-            raise error if isinstance(error, ProfileError) else ProfileError(source.name, str(error)) from None
+            raise error if isinstance(error, ProfileError) else source.error(str(error)) from None
     # The user may name columns that have no known name.
     document = source.document(_BEGIN_OF_RECORDS.match if columns else _may_be_records)
     if document is not None:
@@ -184,7 +184,7 @@ def read(
     except ProfileError as error:
         # A table may come after a line of JSON.
         if error.row is None and _BEGIN_OF_JSON.match(source.beginning):
-            raise source.damage or ProfileError(source.name, _NO_RECORDS) from None
+            raise source.damage or source.error(_NO_RECORDS) from None
         raise
     if decimal is not None:
         found.decimal = decimal
@@ -211,8 +211,9 @@ def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, shee
     found = workbooks.sheets(source)
     names = [each.name for each in found]
     if sheet is not None and sheet not in names:
-        reason = f"there is no sheet '{sheet}' with cells{did_you_mean(sheet, names, f'; there are {listed(names)}')}"
-        raise ProfileError(source.name, reason)
+        raise source.error(
+            f"there is no sheet '{sheet}' with cells{did_you_mean(sheet, names, f'; there are {listed(names)}')}"
+        )
     failed: ProfileError | None = None
     for each in found if sheet is None else [found[names.index(sheet)]]:
         text = each.source(source.name)
@@ -230,9 +231,9 @@ def _kernels_of_workbook(source: Source, columns: Mapping[str, Any] | None, shee
     if failed is not None:
         raise failed
     if not names:
-        raise ProfileError(source.name, f"the workbook has no cells: {workbooks.INSTEAD}")
+        raise source.error(f"the workbook has no cells: {workbooks.INSTEAD}")
     none = f"no sheet has a table of kernels ({listed(names)})"
-    raise ProfileError(source.name, f"{none}: pass columns=, or {workbooks.INSTEAD}")
+    raise source.error(f"{none}: pass columns=, or {workbooks.INSTEAD}")
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
@@ -258,11 +259,9 @@ def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
             raise
         missing = [column for column in wanted if column not in seen]
         reason = no_column(missing[0], list(seen)) if missing else lacking_columns(seen)
-        raise ProfileError(source.name, reason) from None
+        raise source.error(reason) from None
     if not len(found):
-        raise ProfileError(
-            source.name, f"no row under the header, whose columns are {listed(list(found.columns)[:12])}"
-        )
+        raise source.error(f"no row under the header, whose columns are {listed(list(found.columns)[:12])}")
     return found
 
 

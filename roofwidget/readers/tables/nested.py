@@ -13,7 +13,7 @@ from roofwidget import units
 from roofwidget.chips import Chip, Memory, Source, is_off_chip
 from roofwidget.kernels.column_meanings import INDEX, meaning
 from roofwidget.readers.devices import chip_of_device
-from roofwidget.readers.errors import ProfileError, figures_of_chip
+from roofwidget.readers.errors import figures_of_chip
 from roofwidget.readers.input.source import Source as File
 from roofwidget.support import strict_json
 from roofwidget.support.did_you_mean import listed
@@ -100,16 +100,16 @@ def _by_columns(value: object, is_header: IsHeader) -> dict[str, Sequence[Any]] 
     if not isinstance(value, Mapping) or not value:
         return None
     found: dict[str, Sequence[Any]] | None = None
-    labels: Sequence[Any] = ()
+    names: Any = None
+    rows: Any = ()
+    labels: Any = []
     if {"columns", "data"} <= value.keys():
         names, rows, labels = value["columns"], value["data"], value.get("index") or []
-        if not (_are_texts(names) and _are_lists(rows, len(names)) and isinstance(labels, list)):
-            return None
-        found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     elif are_records(value.get("cols")) and are_records(value.get("rows")):
         names = [str(column.get("label") or column.get("id")) for column in value["cols"]]
         rows = [[(cell or {}).get("v") for cell in row.get("c", ())] for row in value["rows"]]
-        if not (_are_texts(names) and _are_lists(rows, len(names))):
+    if names is not None:
+        if not (_are_texts(names) and _are_lists(rows, len(names)) and isinstance(labels, list)):
             return None
         found = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     elif all(isinstance(part, list) for part in value.values()):
@@ -226,9 +226,9 @@ def line_records(source: File) -> list[Mapping[str, Any]]:
         except strict_json.JsonError as error:
             column = (error.place or "").partition(", ")[2]
             place = f"line {number}, {column}" if column else f"line {number}"
-            raise ProfileError(source.name, error.reason, place=place) from None
+            raise source.error(error.reason, place=place) from None
         if not isinstance(record, dict):
-            raise ProfileError(source.name, "expected an object on each line", place=f"line {number}")
+            raise source.error("expected an object on each line", place=f"line {number}")
         records.append(record)
     return records
 

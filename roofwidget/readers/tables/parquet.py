@@ -10,7 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias
 
 from roofwidget.kernels.arrow import Unread, columns_of_arrow, continues, dict_column_of_arrow
 from roofwidget.kernels.dataframes import columns_of
@@ -35,20 +35,8 @@ class _Batch(NamedTuple):
     """In bytes, a text that is repeated counts once if the library stores it once."""
 
 
-class _File(Protocol):
-    """A Parquet file, as a library reads it."""
-
-    names: list[str]
-    read: list[str]
-    """The columns of numbers and of texts."""
-
-    def batches(self, rows: int) -> Iterator[_Batch]: ...
-
-    def columns(self) -> dict[str, Any]: ...
-
-    @property
-    def metadata(self) -> Mapping[bytes, bytes] | None:
-        """The metadata of the schema."""
+_File: TypeAlias = "_Arrow | _Polars"
+"""A Parquet file, as a library reads it: the names of its columns, and those that are read, of numbers and of texts."""
 
 
 def columns_of_parquet(source: Source) -> tuple[dict[str, Any], Mapping[bytes, bytes] | None]:
@@ -71,14 +59,14 @@ def columns_of_parquet(source: Source) -> tuple[dict[str, Any], Mapping[bytes, b
     except ProfileError:
         raise
     except MemoryError:
-        raise ProfileError(source.name, "the Parquet file is damaged, or needs more memory than there is") from None
+        raise source.error("the Parquet file is damaged, or needs more memory than there is") from None
     except BaseException as error:
         # The errors of polars derive directly from Exception, its panics from BaseException.
         is_of_polars = type(error).__module__.split(".")[0] in {"polars", "pyo3_runtime"}
         if not isinstance(error, (OSError, ValueError, RuntimeError, KeyError)) and not is_of_polars:
             raise
         first = (str(error).splitlines() or [""])[0]
-        raise ProfileError(source.name, f"the Parquet file is damaged: {first:.200}") from None
+        raise source.error(f"the Parquet file is damaged: {first:.200}") from None
 
 
 @contextmanager
@@ -91,19 +79,19 @@ def _seekable(source: Source) -> Iterator[BinaryIO]:
         data = stream.read(_MAX_UNPACKED_BYTES + 1)
     if len(data) > _MAX_UNPACKED_BYTES:
         limit = f"{_MAX_UNPACKED_BYTES / 2**20:.0f} MiB"
-        raise ProfileError(source.name, f"a compressed Parquet file of more than {limit}; decompress it first")
+        raise source.error(f"a compressed Parquet file of more than {limit}; decompress it first")
     yield io.BytesIO(data)
 
 
 def _check_columns(source: Source, file: _File) -> None:
     names = file.names
     if len(names) > MAX_COLUMNS:
-        raise ProfileError(source.name, f"a table of {len(names):,} columns; the limit is {MAX_COLUMNS:,}")
+        raise source.error(f"a table of {len(names):,} columns; the limit is {MAX_COLUMNS:,}")
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
-        raise ProfileError(source.name, f"the table has column '{twice}' twice")
+        raise source.error(f"the table has column '{twice}' twice")
     if not file.read:
-        raise ProfileError(source.name, "a Parquet file without a column of numbers or texts")
+        raise source.error("a Parquet file without a column of numbers or texts")
 
 
 def _check_size(source: Source, file: _File) -> None:
@@ -115,23 +103,20 @@ def _check_size(source: Source, file: _File) -> None:
         size += batch.size
         if cells > _MAX_CELLS or size > _MAX_BYTES:
             what = f"{_MAX_CELLS:,} cells" if cells > _MAX_CELLS else f"{_MAX_BYTES / 2**30:.0f} GiB of cells"
-            raise ProfileError(
-                source.name, f"a Parquet file of more than {what}; keep the columns and rows that are needed"
-            )
+            raise source.error(f"a Parquet file of more than {what}; keep the columns and rows that are needed")
 
 
 # -- pyarrow and polars --------------------------------------------------------------------------------------------
 
 
-def _library() -> type[_Arrow | _Polars]:
+def _library() -> type[_File]:
     try:
         import pyarrow.parquet  # noqa: F401, PLC0415 - optional
     except ImportError:
         try:
             import polars  # noqa: F401, PLC0415, ICN001 - optional; named as it is
         except ImportError:
-            msg = f"reading Parquet needs pyarrow or polars: {install_command('parquet')}"
-            raise ImportError(msg) from None
+            raise ImportError(f"reading Parquet needs pyarrow or polars: {install_command('parquet')}") from None
         return _Polars
     return _Arrow
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import DELIMITERS, MAX_COLUMNS, first_lines
 from roofwidget.readers.tables.notation import is_number
@@ -70,16 +69,15 @@ def as_delimited(source: Source) -> Source | None:
         return None
     for number, row in enumerate(table.rows, table.lines_before + 2):
         if row and set(row) <= _LEFT_OUT | {""} and any(row):
-            raise ProfileError(source.name, f"the print leaves out rows: {_INSTEAD}", row=number)
+            raise source.error(f"the print leaves out rows: {_INSTEAD}", row=number)
     if _LEFT_OUT & set(table.names):
-        raise ProfileError(source.name, f"the print leaves out columns: {_INSTEAD}", row=table.lines_before + 1)
+        raise source.error(f"the print leaves out columns: {_INSTEAD}", row=table.lines_before + 1)
     text = io.StringIO()
     text.write("\n" * table.lines_before)
     write = csv.writer(text, delimiter="\t", lineterminator="\n").writerow
     for row in (table.names, *table.rows):
         write(row or [])
-    data = text.getvalue().encode()
-    return Source(source.name, lambda: io.BytesIO(data), size=len(data), path=source.path)
+    return Source.of_bytes(source.name, text.getvalue().encode(), path=source.path)
 
 
 # -- bars ----------------------------------------------------------------------------------------------------------

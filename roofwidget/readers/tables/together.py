@@ -14,13 +14,13 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.kernels.column_meanings import units_beside
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, found_in, is_total_name, kernels_arguments
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.delimited import DELIMITERS, Marks, parse_row, split_rows
+from roofwidget.readers.tables.delimited import DELIMITERS, parse_row, split_rows
 from roofwidget.readers.tables.notation import unguarded
 from roofwidget.readers.tables.tools import tool_table
 
@@ -159,7 +159,7 @@ class _Joined:
     def __init__(self, files: Sequence[_File], header: _Header) -> None:
         self.names = header.names
         self.ends = np.cumsum([file.rows.count("\n") for file in files])
-        self.has_text: dict[str, Marks] = {}
+        self.has_text: dict[str, Bools] = {}
         self._starts = np.append(0, self.ends[:-1])
         self._numbers: dict[str, Floats] = {}
         self._coded: dict[str, DictColumn] = {}

@@ -7,7 +7,6 @@ the columns of a data frame, and return the arguments of `Kernels`.
 from __future__ import annotations
 
 import functools
-import io
 import itertools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,11 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.kernels.column_meanings import BASE_UNITS, CHIP, number_and_unit, unit_of
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.table_fields import Dialect, Field, TableColumns, kernels_arguments, with_own
 from roofwidget.readers.errors import ProfileError
@@ -34,6 +32,8 @@ from roofwidget.readers.tables.delimited import (
     split_line,
 )
 from roofwidget.readers.tables.notation import is_number, unguarded
+from roofwidget.support.arrays import Places
+from roofwidget.support.text_tables import counted
 
 # -- what a tool writes --------------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class ToolTable:
     told_by: Sequence[Collection[str]]
     columns: Mapping[str, Sequence[ToolColumn]] = field(default_factory=dict)
     left_out: Sequence[LeftOut] = ()
-    keeps: Callable[[TableColumns], npt.NDArray[np.bool_]] | None = None
+    keeps: Callable[[TableColumns], Bools] | None = None
     notes: Sequence[str] = ()
     has_unit_row: bool = False
     refusal: str = ""
@@ -267,7 +267,7 @@ class TextColumns:
     how = "pass columns="
 
     def __init__(self, read: DelimitedTable, table: ToolTable) -> None:
-        self._read = read
+        self._read, self._table = read, table
         self.names: Sequence[str] = list(read.columns)
         self.skipped = read.skipped
         self.units: Mapping[str, str] = read.units or {}
@@ -303,6 +303,10 @@ class TextColumns:
         """Return the warnings of `DelimitedTable.bounds`."""
         return self._read.bounds()
 
+    def arguments(self) -> dict[str, Any]:
+        """Return what `arguments` returns for this table."""
+        return arguments(self, self._table, self._read.source.name)
+
     def _cells(self, column: str) -> list[str]:
         return self._read.texts(column)[self._first :]
 
@@ -326,7 +330,7 @@ class TextColumns:
 class KeptRows:
     """Some rows of the columns of a table."""
 
-    def __init__(self, given: TableColumns, rows: npt.NDArray[np.intp]) -> None:
+    def __init__(self, given: TableColumns, rows: Places) -> None:
         self._given = given
         self._rows = rows
         self.names, self.skipped, self.how = given.names, given.skipped, given.how
@@ -385,8 +389,8 @@ def tables_of(source: Source, table: ToolTable) -> list[Source]:
 
 
 def _of_lines(source: Source, before: int, lines: Sequence[str], *, is_whole: bool) -> Source:
-    data = ("\n" * before + "\n".join(lines) + "\n" * is_whole).encode()
-    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
+    text = "\n" * before + "\n".join(lines) + "\n" * is_whole
+    return Source.of_bytes(source.name, text.encode())
 
 
 def read_columns(source: Source, table: ToolTable, decimal: str | None = None) -> TextColumns:
@@ -400,15 +404,15 @@ def read_columns(source: Source, table: ToolTable, decimal: str | None = None) -
         If the table is of a kind without kernels, has no rows, or is damaged.
     """
     if table.refusal:
-        raise ProfileError(source.name, table.refusal)
+        raise source.error(table.refusal)
     found = read_table(source, header=table.is_header, short=table.short, strict=True)
     if not len(found):
-        raise ProfileError(source.name, f"the table of {table.tool} has no row under its header")
+        raise source.error(f"the table of {table.tool} has no row under its header")
     if decimal is not None:
         found.decimal = decimal
     columns = TextColumns(found, table)
     if not len(columns):
-        raise ProfileError(source.name, f"the table of {table.tool} has a row of units and no other row")
+        raise source.error(f"the table of {table.tool} has a row of units and no other row")
     return columns
 
 
@@ -452,7 +456,7 @@ def kernels_of(found: Mapping[str, Any], source: str) -> Kernels:
         raise ProfileError(source, str(error)) from None
 
 
-def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tuple[npt.NDArray[np.intp], list[str]]:
+def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tuple[Places, list[str]]:
     """Return the rows that are kernels, and a warning for each kind of others."""
     keep = np.array([True]) if table.keeps is None else table.keeps(given)
     counts: dict[str, int] = {}
@@ -468,4 +472,4 @@ def _kept(given: TableColumns, table: ToolTable, names: str, source: str) -> tup
     rows = np.flatnonzero(np.broadcast_to(keep, len(given.words(names))))
     if not len(rows):
         raise ProfileError(source, f"no row is a kernel of a device: all rows are {' or '.join(counts) or 'totals'}")
-    return rows, [f"{n:,} row{'' if n == 1 else 's'} left out: {what}" for what, n in counts.items() if n]
+    return rows, [f"{counted(n, 'row')} left out: {what}" for what, n in counts.items() if n]

@@ -10,12 +10,14 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, Bools, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.copies import ACROSS, WITHIN
-from roofwidget.readers.devices import chip_of_device
-from roofwidget.readers.torch.events import NONE, Collected, Integers, Mask
+from roofwidget.readers.devices import one_chip_of
+from roofwidget.readers.input.documents import list_at
+from roofwidget.readers.torch.events import NONE, Collected
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
+from roofwidget.support.arrays import Integers
 from roofwidget.support.did_you_mean import listed
 
 # -- idle time -----------------------------------------------------------------------------------------------------
@@ -136,11 +138,11 @@ class _RowAmounts:
 
     flops: Floats
     bytes: Floats
-    across: Mapping[str, Mask]
-    vector: Mask
-    event_flops: Mask
-    event_bytes: Mask
-    copies: Mask
+    across: Mapping[str, Bools]
+    vector: Bools
+    event_flops: Bools
+    event_bytes: Bools
+    copies: Bools
 
     @classmethod
     def on_device(cls, collected: Collected, table: WorkTable, rows: Rows) -> _RowAmounts:
@@ -181,8 +183,8 @@ class _RowAmounts:
         }
 
     @property
-    def _is_across(self) -> Mask:
-        where: Mask = np.logical_or.reduce([np.zeros_like(self.copies), *self.across.values()])
+    def _is_across(self) -> Bools:
+        where: Bools = np.logical_or.reduce([np.zeros_like(self.copies), *self.across.values()])
         return where
 
     def origin(self, table: WorkTable, rows: Rows) -> dict[str, Any]:
@@ -253,26 +255,20 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
 
 def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
     """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings."""
-    devices = properties.get("deviceProperties")
-    entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
+    entries = [entry for entry in list_at(properties, "deviceProperties") if isinstance(entry, dict)]
     known = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), int) and entry.get("name")}
     used = set(collected.device.device.integers().tolist())
     # If the events have no device numbers, any device of the list may have run the kernels.
     ran_on = known if used == {NONE} else {number: known[number] for number in used if number in known}
     names = sorted({str(entry["name"]) for entry in ran_on.values()})
-    if len(names) > 1:
-        return None, [f"the kernels ran on different chips: {listed(names)}"]
-    if missing := sorted(used - known.keys() - {NONE}):
+    if len(names) <= 1 and (missing := sorted(used - known.keys() - {NONE})):
         which = f"device {', '.join(map(str, missing[:_MAX_NAMED]))}" if known else "the device"
         return None, [f"the trace does not name {which}, on which kernels ran: choose a chip to see a roof"]
     if not names:
         return None, ["the trace does not name the device: choose a chip to see a roof"]
     units = [entry.get("numSms") for entry in ran_on.values()]
     counts = [float(count) for count in units if isinstance(count, int) and not isinstance(count, bool)]
-    try:
-        return chip_of_device(names[0], min(counts, default=None)), []
-    except LookupError as error:
-        return None, [f"the kernels ran on '{names[0]}', {error}; name a chip"]
+    return one_chip_of(names, min(counts, default=None))
 
 
 def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
@@ -313,7 +309,7 @@ def without_launches(rows: Kernels, calls: int) -> Kernels:
     return rows.replace(launches=None, warnings=[*rows.warnings, warning])
 
 
-def _has_name(collected: Collected, pattern: re.Pattern[str]) -> Mask:
+def _has_name(collected: Collected, pattern: re.Pattern[str]) -> Bools:
     """Return a mask of device rows, shape (m,): true where the pattern matches the name."""
     found = np.array([pattern.search(name) is not None for name in collected.names.values()], dtype=np.bool_)
     return found[collected.device.name.integers()]
@@ -337,14 +333,14 @@ def _with_tf32(precision: DictColumn, kernel: DictColumn) -> DictColumn:
     return dict_column([*precision.values, "tf32"], np.where(named & is_fp32, len(precision.values), precision.codes))
 
 
-def _device_category(category: DictColumn, kernel: DictColumn, copies: Mask) -> DictColumn:
+def _device_category(category: DictColumn, kernel: DictColumn, copies: Bools) -> DictColumn:
     talks = np.array([any(mark in (word or "").lower() for mark in _COMMUNICATION) for word in kernel.values])
     n = len(category.values)
     codes = np.where(copies, n, np.where(talks[kernel.codes], n + 1, category.codes))
     return dict_column([*category.values, "copy", "communication"], codes)
 
 
-def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]]) -> DictColumn:
+def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Bools]]) -> DictColumn:
     words, codes = [*column.values], column.codes
     for word, where in replaced:
         codes = np.where(where, len(words), codes)

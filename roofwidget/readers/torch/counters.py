@@ -10,6 +10,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import list_at
 from roofwidget.readers.ncu.assembly import flop_warnings
 from roofwidget.readers.ncu.flops import count_flops
 from roofwidget.readers.ncu.metrics import LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible, traffic_by_level
@@ -52,11 +53,10 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
     messages = [
         f"FLOPs are {reason} in {int((counts.reasons == reason).sum())} of {len(ranges)} launches" for reason in unknown
     ]
-    nothing = np.full(len(ranges), np.nan)
     rows = Kernels(
         launches.names,
-        {key: sourced.values for key, sourced in counts.flops.items()} or nothing,
-        {level: sourced.values for level, sourced in levels.items()} or nothing,
+        {key: sourced.values for key, sourced in counts.flops.items()},
+        {level: sourced.values for level, sourced in levels.items()},
         origin={
             **{f"flops:{key}": sourced.texts for key, sourced in counts.flops.items()},
             **{f"bytes:{level}": sourced.texts for level, sourced in levels.items()},
@@ -88,8 +88,7 @@ def _column(ranges: Sequence[Counted], metric: str, name: str) -> Floats:
 
 def _capability(properties: Mapping[str, Any]) -> dict[str, int]:
     """Return the compute capability if all devices share one."""
-    devices = properties.get("deviceProperties")
-    entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
+    entries = [entry for entry in list_at(properties, "deviceProperties") if isinstance(entry, dict)]
     found = [(entry.get("computeMajor"), entry.get("computeMinor")) for entry in entries]
     if not found or found.count(found[0]) < len(found):
         return {}

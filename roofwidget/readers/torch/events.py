@@ -6,17 +6,15 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.torch.formulas import KEEPS_VALUES, OpCall
+from roofwidget.support.arrays import Integers
 
-Integers: TypeAlias = npt.NDArray[np.int64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
 _Key = TypeVar("_Key", bound=Hashable)
 
 NONE: Final = -1
@@ -318,8 +316,7 @@ def _amount(args: Mapping[str, Any], key: str) -> float | None:
         return None
     amount = float(given)
     if not 0 <= amount <= _MAX_WORK:
-        msg = f"expected a number from 0 as its '{key}', got {given!r:.40}"
-        raise ValueError(msg)
+        raise ValueError(f"expected a number from 0 as its '{key}', got {given!r:.40}")
     return amount
 
 
@@ -333,8 +330,7 @@ def _id(args: Mapping[str, Any], *keys: str) -> int:
 
 def _text(given: object) -> str:
     if not isinstance(given, str):
-        msg = f"expected a text as its name, got {given!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"expected a text as its name, got {given!r:.40}")
     # Half of a surrogate pair can neither be shown nor sent.
     return (given if given.isascii() else given.encode("utf-8", "replace").decode()) or "unnamed"
 
@@ -343,8 +339,7 @@ def _list(given: object) -> list[object]:
     if given is None:
         return []
     if not isinstance(given, list):
-        msg = f"expected a list of its arguments, got {given!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"expected a list of its arguments, got {given!r:.40}")
     return given
 
 

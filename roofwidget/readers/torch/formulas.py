@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from roofwidget.workloads import Graph
 from roofwidget.workloads.convention import CONVENTIONS, Convention
@@ -293,14 +293,13 @@ def _convolution(
         raise UnknownWork
     batch = x[0] if len(x) == rank + 2 else 1
     detail = _settings(strides, padding, dilations, group)
+    spans = zip(x[-rank:], strides, padding, dilations, weight[2:], strict=True)
     if transposed is not None and call.truth(transposed):
         extra = call.ints(transposed + 1, rank)
-        spans = zip(x[-rank:], strides, padding, dilations, weight[2:], extra, strict=True)
-        sides = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in spans]
+        sides = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for (n, s, p, d, k), e in zip(spans, extra, strict=True)]
         written = batch * weight[1] * group * _elements(sides)
         return _convolved(call, prod(x) * prod(weight[1:]), written, f"transposed, {detail}".rstrip(", "))
-    spans_ = zip(x[-rank:], strides, padding, dilations, weight[2:], strict=True)
-    sides = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k in spans_]
+    sides = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k in spans]
     written = batch * weight[0] * _elements(sides)
     return _convolved(call, written * prod(weight[1:]), written, detail)
 
@@ -519,29 +518,30 @@ def _joined(call: OpCall) -> OpWork:
     return OpWork("copy", 0, None, f"{call.name} computes nothing")
 
 
-_MATRIX: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
-    "aten::mm": partial(_product, left=0),
-    "aten::bmm": partial(_product, left=0),
-    "aten::addmm": partial(_product, left=1),
-    "aten::_addmm_activation": partial(_product, left=1),
-    "aten::baddbmm": partial(_product, left=1),
+_Formulas: TypeAlias = "Mapping[str, Callable[[OpCall], OpWork]]"
+
+_MATRIX: Final[_Formulas] = {
+    **dict.fromkeys(("aten::mm", "aten::bmm"), partial(_product, left=0)),
+    **dict.fromkeys(("aten::addmm", "aten::_addmm_activation", "aten::baddbmm"), partial(_product, left=1)),
     "aten::_int_mm": partial(_product, left=0, result=4),
     "aten::_scaled_mm": _scaled_product,
-    "aten::mv": partial(_times_vector, left=0),
-    "aten::dot": partial(_times_vector, left=0),
+    **dict.fromkeys(("aten::mv", "aten::dot"), partial(_times_vector, left=0)),
     "aten::addmv": partial(_times_vector, left=1),
 }
-_CONVOLUTIONS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
+_CONVOLUTIONS: Final[_Formulas] = {
     **{f"aten::conv{rank}d": partial(_convolution, first=3, groups=6) for rank in (1, 2, 3)},
-    "aten::convolution": partial(_convolution, first=3, groups=8, transposed=6),
-    "aten::_convolution": partial(_convolution, first=3, groups=8, transposed=6),
+    **dict.fromkeys(
+        ("aten::convolution", "aten::_convolution"), partial(_convolution, first=3, groups=8, transposed=6)
+    ),
     "aten::cudnn_convolution": partial(_convolution, first=2, groups=5, padding_first=True),
-    "aten::miopen_convolution": partial(_convolution, first=3, groups=6, padding_first=True),
-    "aten::mkldnn_convolution": partial(_convolution, first=3, groups=6, padding_first=True),
+    **dict.fromkeys(
+        ("aten::miopen_convolution", "aten::mkldnn_convolution"),
+        partial(_convolution, first=3, groups=6, padding_first=True),
+    ),
     "aten::convolution_backward": _convolution_backward,
 }
 _SDPA: Final = "aten::_scaled_dot_product"
-_ATTENTION: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
+_ATTENTION: Final[_Formulas] = {
     # These run the kernel of flash_attn, which aligns its mask at the bottom right since version 2.1: for other than as
     # many queries as keys, torch.nn.attention.bias calls them for CausalVariant.LOWER_RIGHT alone.
     f"{_SDPA}_flash_attention": partial(_attention, causal=4, aligned=CausalMask.BOTTOM_RIGHT),
@@ -571,17 +571,15 @@ _SAME_NAME: Final = (
     "erf",
     "sigmoid",
     "silu",
+    "square",
 )
-_FUNCTIONS: Final = {word: word for word in (*_SAME_NAME, "square")} | {"neg": "negative", "abs": "absolute"}
-_PAIRS: Final = {
-    "add": "add",
+_FUNCTIONS: Final = {word: word for word in _SAME_NAME} | {"neg": "negative", "abs": "absolute"}
+_PAIRS: Final = {word: word for word in ("add", "maximum", "minimum")} | {
     "sub": "subtract",
     "mul": "multiply",
     "div": "divide",
-    "maximum": "maximum",
-    "minimum": "minimum",
 }
-_ELEMENTS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
+_ELEMENTS: Final[_Formulas] = {
     f"aten::{word}{place}": formula
     for place in ("", "_")
     for word, formula in (
@@ -600,19 +598,16 @@ _ARGUMENTS: Final[Mapping[str, int]] = {
     "aten::gelu": 2,
 }
 """How many arguments an operation has before ``out=``."""
-FORMULAS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
+FORMULAS: Final[_Formulas] = {
     **_MATRIX,
     **_CONVOLUTIONS,
     **_ATTENTION,
     **_ELEMENTS,
-    "aten::gelu": _gelu,
-    "aten::gelu_": _gelu,
+    **dict.fromkeys(("aten::gelu", "aten::gelu_"), _gelu),
     "aten::native_layer_norm": _layer_norm,
-    "aten::_softmax": _softmax,
-    "aten::_log_softmax": _softmax,
+    **dict.fromkeys(("aten::_softmax", "aten::_log_softmax"), _softmax),
     "aten::copy_": _copied,
-    "aten::fill_": _filled,
-    "aten::zero_": _filled,
+    **dict.fromkeys(("aten::fill_", "aten::zero_"), _filled),
     "aten::index_select": partial(_looked_up, index=2),
     "aten::embedding": partial(_looked_up, index=1),
     "aten::cat": _joined,

@@ -18,6 +18,7 @@ import numpy as np
 from roofwidget import units
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
+from roofwidget.support.did_you_mean import first_in
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,9 @@ def printed_table(source: Source, table: int) -> PrintedTable:
     lines = source.text(_MAX_TEXT_BYTES).splitlines()
     found = list(_headers(lines))
     if not found:
-        raise ProfileError(source.name, f"expected a table with a column '{_CALLS[0]}' between lines of dashes")
+        raise source.error(f"expected a table with a column '{_CALLS[0]}' between lines of dashes")
     if not 0 < table <= len(found):
-        raise ProfileError(source.name, f"there is no table {table}; the tables are 1 to {len(found)}")
+        raise source.error(f"there is no table {table}; the tables are 1 to {len(found)}")
     header = found[table - 1]
     # A logger may begin each line with the time, the level or the rank.
     prefix = _dashes(lines[header + 1]) or 0
@@ -170,7 +171,7 @@ def printed_table(source: Source, table: int) -> PrintedTable:
         if cells is not None:
             rows.append(columns.average(_Row(source.name, at + 1, cells)))
     else:
-        raise ProfileError(source.name, "the table has no line of dashes at its end: the file is incomplete")
+        raise source.error("the table has no line of dashes at its end: the file is incomplete")
     return PrintedTable(rows, _self_totals(lines[at : at + 4]), len(found))
 
 
@@ -203,15 +204,12 @@ def _cells(line: str, headers: Sequence[str], source: str, number: int) -> dict[
         rest.append(_LOCATION)
         cells = [*cells[: len(rest) - 1], "  ".join(cells[len(rest) - 1 :])]
         cells += [""] * (len(rest) - len(cells))
-        if len(rest) > 1 and _FLOPS.fullmatch(rest[-2]) and _is_place(cells[-2]):
+        is_flops = len(rest) > 1 and _FLOPS.fullmatch(rest[-2])
+        if is_flops and cells[-2] not in _NOTHING and not _NUMBER.fullmatch(cells[-2]):
             cells[-2:] = cells[-1], cells[-2]
     if len(cells) != len(rest):
         raise ProfileError(source, f"expected {len(rest)} cells, got {len(cells)}", row=number)
     return dict(zip(rest, cells, strict=True))
-
-
-def _is_place(cell: str) -> bool:
-    return cell not in _NOTHING and not _NUMBER.fullmatch(cell)
 
 
 @dataclass(frozen=True)
@@ -267,8 +265,8 @@ class _Columns:
 
     @classmethod
     def of(cls, headers: Sequence[str], source: Source) -> _Columns:
-        calls = next((word for word in _CALLS if word in headers), None)
-        own = next((word for word in _SELF_CPU if word in headers), None)
+        calls = first_in(_CALLS, headers)
+        own = first_in(_SELF_CPU, headers)
         for word, found in (
             ("Name", "Name" in headers),
             ("Self CPU", own),
@@ -276,9 +274,9 @@ class _Columns:
             (_CALLS[0], calls),
         ):
             if not found:
-                raise ProfileError(source.name, "the table has no such column", column=word)
+                raise source.error("the table has no such column", column=word)
         if len(set(headers)) < len(headers):
-            raise ProfileError(source.name, "two columns of the table have the same name")
+            raise source.error("two columns of the table have the same name")
         totals = [word.removesuffix(" total") for word in headers if word.endswith(" total") and word != _CPU]
         device = next((word for word in totals if not word.startswith("Self ")), None)
         selfs = (f"Self {device}", f"Self {device} total")
@@ -286,7 +284,7 @@ class _Columns:
         return cls(
             calls or "",
             (_CPU, own or ""),
-            (f"{device} total", next((word for word in selfs if word in headers), None)) if device else None,
+            (f"{device} total", first_in(selfs, headers)) if device else None,
             flops[0] if flops else None,
             units.prefix_factor(flops[1] or flops[2] or "") if flops else 1.0,
             flops is not None and flops[1] is None,

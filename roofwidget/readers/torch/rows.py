@@ -9,9 +9,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.readers.torch.events import NONE, Codes, Collected, Integers, Mask
+from roofwidget.kernels.columns import Bools, DictColumn, Floats
+from roofwidget.readers.torch.events import NONE, Codes, Collected
 from roofwidget.readers.torch.formulas import MATRIX_PRODUCT, OpCall, OpWork, assumption_warnings, work_of
+from roofwidget.support.arrays import Integers
 
 # -- work of each different call -----------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ class Nest:
             found = np.where(over, self._above[found], found)
         return self._in_given_order(found)
 
-    def covers(self, rows: Integers, time: Floats) -> Mask:
+    def covers(self, rows: Integers, time: Floats) -> Bools:
         """Return whether each operation was running at a time, on any thread; False for row -1."""
         if not len(self._start):
             return np.zeros(len(rows), dtype=np.bool_)
@@ -145,10 +146,10 @@ class Nest:
         depth: Integers = np.maximum(np.arange(len(ended)) - ended, 0)
         return depth
 
-    def _ended(self, found: Integers, at: _Axis) -> Mask:
+    def _ended(self, found: Integers, at: _Axis) -> Bools:
         if not len(self._ends):
             return np.zeros(len(at), dtype=np.bool_)
-        over: Mask = (found >= 0) & (self._ends[found] < at)
+        over: Bools = (found >= 0) & (self._ends[found] < at)
         return over
 
     def _in_given_order(self, places: Integers) -> Integers:
@@ -232,7 +233,7 @@ class Rows:
     call: Integers
     time: Floats
     self_time: Floats
-    carries: Mask
+    carries: Bools
     device: Integers
     kernels: Integers
     kernel_words: Sequence[str]
@@ -242,13 +243,13 @@ class Rows:
         return len(self.call)
 
 
-def is_copy(collected: Collected) -> Mask:
+def is_copy(collected: Collected) -> Bools:
     """Return a mask of device rows, shape (m,): true for copies and fills. Their events have bytes."""
     of_category = np.array([word in _COPIES for word in collected.categories.values()], dtype=np.bool_)
     return of_category[collected.device.category.integers()]
 
 
-def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
+def _outermost_with_work(nest: Nest, has_work: Bools) -> Integers:
     """Return for each operation the outermost enclosing operation (or itself) with known work; -1 if there is none.
 
     If the work of an operation is known, it includes the work of all operations inside, so their work is not counted

@@ -80,7 +80,7 @@ class Trace:
                 window.take(",")
         window.skip(1)
         if not found:
-            raise ProfileError(self._source.name, f"a trace without a list '{EVENTS}'")
+            raise self._source.error(f"a trace without a list '{EVENTS}'")
 
 
 def _elements(window: _Window) -> Iterator[list[Any]]:

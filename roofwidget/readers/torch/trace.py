@@ -58,7 +58,6 @@ import re
 from typing import Final
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.assembly import (
     Spans,
@@ -133,11 +132,9 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         If an option has the wrong type or value.
     """
     if by not in (None, "operation", "kernel"):
-        msg = f"by must be 'operation', 'kernel' or None, got {by!r:.40}"
-        raise ValueError(msg)
+        raise ValueError(f"by must be 'operation', 'kernel' or None, got {by!r:.40}")
     if idle not in (True, False):
-        msg = f"idle must be True or False, got {idle!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"idle must be True or False, got {idle!r:.40}")
     with advancing(progress, source.size, unit="B", description=f"reading {source.name}") as advance:
         trace = Trace(source, advance)
         collected = collect(trace.batches(), source.name)
@@ -145,7 +142,7 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         return counted_kernels(collected.counted, trace.properties, source.name)
     if not len(collected.device.start) and not len(collected.operations.start):
         seen = listed(str(category) for category, _ in collected.unread.most_common(_MAX_CATEGORIES))
-        raise ProfileError(source.name, f"{_NOTHING}{f'; its events are of the categories {seen}' if seen else ''}")
+        raise source.error(f"{_NOTHING}{f'; its events are of the categories {seen}' if seen else ''}")
     messages = [f"events without a duration were left out: {collected.unfinished:,}"] if collected.unfinished else []
     if collected.unread:
         events = listed(f"{category} ({count:,})" for category, count in collected.unread.most_common(_MAX_CATEGORIES))

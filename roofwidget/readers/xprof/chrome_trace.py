@@ -23,7 +23,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import object_at, value_at
 from roofwidget.readers.input.json_rows import JsonRows
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof.operations import CONTAINERS
@@ -82,17 +82,17 @@ def read(source: Source) -> Kernels:
         If the file is damaged, or has no operation of XLA; the message says which file has more.
     """
     document = source.json()
-    events = document.get("traceEvents") if isinstance(document, dict) else None
+    events = value_at(document, "traceEvents")
     if not isinstance(events, list):
-        raise ProfileError(source.name, "expected an object with a list 'traceEvents'")
+        raise source.error("expected an object with a list 'traceEvents'")
     lanes = _lanes(events)
     found = [(at, event) for at, event in enumerate(events, 1) if _is_operation(event, lanes)]
     beside = _beside(source)
     if not found:
         instead = f"read {beside!r} beside it" if beside else "read the file .xplane.pb of the same run"
-        raise ProfileError(source.name, f"the trace has no operation of XLA on a device; {instead}")
+        raise source.error(f"the trace has no operation of XLA on a device; {instead}")
     rows = JsonRows(source.name, [event for _, event in found], [at for at, _ in found])
-    arguments = [_arguments(event) for event in rows.rows]
+    arguments = [object_at(event, "args") for event in rows.rows]
     given = JsonRows(source.name, arguments, rows.numbered)
     own = given.numbers("device_duration_ps", is_text=True) / _PICO
     shown = rows.numbers("dur") / _MICRO
@@ -153,12 +153,12 @@ def _lanes(events: Sequence[Any]) -> dict[Lane, tuple[str, str]]:
     """Return the process and the name of each lane to read. Of a device, one kind of lane is read."""
     named = [event for event in events if isinstance(event, dict) and event.get("ph") == "M"]
     processes = {
-        _key(event.get("pid")): str(_arguments(event).get("name"))
+        _key(event.get("pid")): str(object_at(event, "args").get("name"))
         for event in named
         if event.get("name") == "process_name"
     }
     lanes = {
-        _lane(event): (processes.get(_key(event.get("pid")), ""), str(_arguments(event).get("name")))
+        _lane(event): (processes.get(_key(event.get("pid")), ""), str(object_at(event, "args").get("name")))
         for event in named
         if event.get("name") == "thread_name"
     }
@@ -176,7 +176,7 @@ def _is_operation(event: object, lanes: Mapping[Lane, tuple[str, str]]) -> bool:
     if not (isinstance(event, dict) and event.get("ph") == "X"):
         return False
     process = lanes.get(_lane(event), ("", ""))[0]
-    return process.startswith(_DEVICE) or (bool(process) and "hlo_op" in _arguments(event))
+    return process.startswith(_DEVICE) or (bool(process) and "hlo_op" in object_at(event, "args"))
 
 
 def _nested(rows: JsonRows, time: Floats) -> Floats:
@@ -205,11 +205,6 @@ def _lane(event: Mapping[str, Any]) -> Lane:
 
 def _key(value: object) -> Any:
     return value if isinstance(value, (int, float, str)) else None
-
-
-def _arguments(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = event.get("args")
-    return given if isinstance(given, dict) else {}
 
 
 def _text(arguments: Mapping[str, Any], key: str) -> str | None:

@@ -27,12 +27,12 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.amounts import product, quotient
+from roofwidget.readers.amounts import number_or_nan, product, quotient
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import hlo_stats
 from roofwidget.readers.xprof.device import Properties, chip_of, peak_warnings
-from roofwidget.readers.xprof.operations import Draft, above_roof, finish_operations
+from roofwidget.readers.xprof.operations import Draft, above_roof, draft_by_rules, finish_operations
 from roofwidget.readers.xprof.roofline_model import chosen_options
 from roofwidget.readers.xprof.table import GIBI, GIGA, XProfTable, shown, text_column
 
@@ -84,7 +84,7 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
     options, messages = chosen_options(source, properties, idle=idle, shapes=shapes, executions=None)
     operations = given.get("top_operations")
     if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
-        raise ProfileError(source.name, "expected a list of objects", place="'top_operations'")
+        raise source.error("expected a list of objects", place="'top_operations'")
     rows = _Objects(source.name, operations)
     total = _Objects(source.name, [_object(given, "program", source.name)], "program")
     seconds = float(total.numbers("total_time_ms")[0] * _MILLI)
@@ -122,7 +122,6 @@ def _rounding_remarks(operations: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _rows(rows: _Objects, properties: Properties) -> Draft:
-    n = len(rows.objects)
     time = rows.numbers("total_self_time_ms") * _MILLI
     flops, moved = _amounts(rows, properties, time)
     derived = np.array([one.get("flops_provenance") == _DERIVED for one in rows.objects], dtype=bool)
@@ -132,7 +131,6 @@ def _rows(rows: _Objects, properties: Properties) -> Draft:
         "flops": "compute_efficiency_percent x peak x time, or operational_intensity x bytes",
         "bytes:HBM": "max_mem_bw_utilization_percent x peak x time, or FLOPs / operational_intensity",
         "time": "total_self_time_ms",
-        "precision": None,
     }
     extra: dict[str, Any] = {
         "rank": rows.numbers("rank"),
@@ -145,16 +143,15 @@ def _rows(rows: _Objects, properties: Properties) -> Draft:
         "XProf roofline efficiency": rows.shares("roofline_efficiency_percent"),
         "share of self time": rows.shares("total_self_time_percent"),
     }
-    return Draft(
+    return draft_by_rules(
+        rules,
         names=text_column(rows.texts("name")),
         flops=flops,
         bytes={"HBM": moved},
         time=time,
         self_time=time.copy(),
         category=text_column([word or None for word in rows.texts("category")]),
-        count=np.ones(n),
-        precision=text_column([None] * n),
-        origin={key: text_column([text] * n) for key, text in rules.items()},
+        count=np.ones(len(time)),
         extra=extra,
     )
 
@@ -187,7 +184,8 @@ def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, An
 def _program(total: _Objects, seconds: float) -> Draft:
     # XLA states this rate. The program's other rates include FLOPs that the tool derived from shapes.
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
-    return Draft(
+    return draft_by_rules(
+        rules,
         names=text_column(["Program"]),
         flops=total.totals("model_flop_rate_gflops", GIGA, seconds),
         bytes={"HBM": total.totals("hbm_bw_gibs", GIBI, seconds)},
@@ -195,8 +193,6 @@ def _program(total: _Objects, seconds: float) -> Draft:
         self_time=np.array([seconds]),
         category=text_column(["Program"]),
         count=np.ones(1),
-        precision=text_column([None]),
-        origin={key: text_column([text]) for key, text in rules.items()},
     )
 
 
@@ -235,10 +231,7 @@ class _Objects:
     def _share(self, row: int, key: str, value: object) -> float:
         if value == "N/A":
             return 0.0
-        try:
-            number = float(value.removesuffix("%")) / 100 if isinstance(value, str) else math.nan
-        except ValueError:
-            number = math.nan
+        number = number_or_nan(value.removesuffix("%")) / 100 if isinstance(value, str) else math.nan
         if not 0 <= number < math.inf:
             raise self.error(row, key, f"expected a percentage, got {shown(value)}")
         return number

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import io
 import re
 import shutil
 import tempfile
@@ -56,8 +54,9 @@ def converted(source: Source, *tools: str) -> list[Source]:
     try:
         convert = import_module("xprof.convert.raw_to_tool_data")
     except ImportError:
-        msg = f"{source.name}: reading .xplane.pb needs the package xprof: {install_command('xprof')}"
-        raise ImportError(msg) from None
+        raise ImportError(
+            f"{source.name}: reading .xplane.pb needs the package xprof: {install_command('xprof')}"
+        ) from None
     with tempfile.TemporaryDirectory() as folder:
         traces = []
         for host, one in enumerate(hosts):
@@ -66,7 +65,7 @@ def converted(source: Source, *tools: str) -> list[Source]:
                 shutil.copyfileobj(stream, copy)
             traces.append(str(trace))
         found = [_tool(convert, traces, tool, source.name) for tool in tools]
-    return [Source(source.name, functools.partial(io.BytesIO, data), size=len(data)) for data in found]
+    return [Source.of_bytes(source.name, data) for data in found]
 
 
 def _check(trace: Source) -> None:
@@ -79,15 +78,16 @@ def _check(trace: Source) -> None:
         while tag := stream.read(1):
             size = _varint(stream) if tag[0] in _FIELDS else None
             if size is None:
-                reason = "the trace is damaged or incomplete: a field was expected here; copy it again"
-                raise ProfileError(trace.name, reason, place=f"byte {done + 1}")
+                raise trace.error(
+                    "the trace is damaged or incomplete: a field was expected here; copy it again",
+                    place=f"byte {done + 1}",
+                )
             length, begin = size
             left = length
             while left and (piece := stream.read(min(left, _CHUNK_BYTES))):
                 left -= len(piece)
             if left:
-                reason = f"the trace ends {left:,} bytes too early; copy it again"
-                raise ProfileError(trace.name, reason, place=f"byte {done + 1}")
+                raise trace.error(f"the trace ends {left:,} bytes too early; copy it again", place=f"byte {done + 1}")
             done += 1 + begin + length
 
 
@@ -111,9 +111,7 @@ def _hosts(source: Source) -> list[Source]:
     found = {name: one for name, one in source.members().items() if name.endswith(_END)}
     runs = sorted({name.rpartition("/")[0] for name in found})
     if len(runs) > 1:
-        raise ProfileError(
-            source.name, f"the folder has {len(runs)} runs; give the path of one run: {listed(runs[:5])}"
-        )
+        raise source.error(f"the folder has {len(runs)} runs; give the path of one run: {listed(runs[:5])}")
     return list(found.values())
 
 

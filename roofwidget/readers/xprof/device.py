@@ -10,6 +10,7 @@ from typing import Final
 
 from roofwidget.chips import Chip, Memory, Source
 from roofwidget.chips import chip as look_up
+from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.errors import ProfileError, figures_of_chip
 from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 
@@ -81,11 +82,8 @@ class Properties:
     def number(self, name: str) -> float:
         """Return the property in the file's unit; 0 if it is missing (XProf writes 0 for an unknown peak)."""
         value = self.given.get(name, "0")
-        try:
-            number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]  # else TypeError
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not (math.isfinite(number) and number >= 0):
+        number = math.nan if isinstance(value, bool) else number_or_nan(value)
+        if not 0 <= number < math.inf:
             reason = f"expected a number that is finite and not negative, got {shown(value)}"
             raise ProfileError(self.source, reason, place=f"property '{name}'")
         return number

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from roofwidget.kernels.columns import Bools
 from roofwidget.kernels.table_fields import TableColumns
 from roofwidget.readers.tables.tool_table import ToolColumn, ToolTable
 
@@ -28,7 +28,7 @@ _COLUMNS: Final = {
 }
 
 
-def _operations(given: TableColumns) -> npt.NDArray[np.bool_]:
+def _operations(given: TableColumns) -> Bools:
     """Return which rows are operations in all steps, with infeed."""
     keep = np.array([True])
     for column in given.names:
@@ -42,9 +42,9 @@ def _operations(given: TableColumns) -> npt.NDArray[np.bool_]:
     return keep
 
 
-def _truths(given: TableColumns, column: str) -> npt.NDArray[np.bool_]:
+def _truths(given: TableColumns, column: str) -> Bools:
     try:
-        numbers: npt.NDArray[np.bool_] = given.numbers(column, truths=True) != 0
+        numbers: Bools = given.numbers(column, truths=True) != 0
     except ValueError:
         return np.array([(word or "").casefold() == "true" for word in given.words(column)])
     return numbers

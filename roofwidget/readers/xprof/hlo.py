@@ -29,6 +29,7 @@ _NARROW: Final = (
     ("s4", "int4"),
     ("u4", "int4"),
 )
+_BRACKET_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 # If the work is larger than this, the text was not a shape.
 _MAX_WORK: Final = 10**30
 # For each call: which operands are the output and the filter of the forward convolution. None stands for the call's
@@ -129,11 +130,11 @@ def instruction(text: str) -> Instruction | None:
     if not head:
         return None
     start = head.end()
-    end = _closing(text, start) if text[start : start + 1] == "(" else text.find(" ", start)
+    end = closing(text, start) if text[start : start + 1] == "(" else text.find(" ", start)
     opcode = _OPCODE.match(text, end) if end > 0 else None
     if not opcode:
         return None
-    close = _closing(text, opcode.end() - 1)
+    close = closing(text, opcode.end() - 1)
     if close < 0:
         return None
     results, operands = _shapes(text[start:end]), _shapes(text[opcode.end() : close])
@@ -216,11 +217,20 @@ def _shapes(text: str) -> tuple[ArrayShape, ...]:
     )
 
 
-def _closing(text: str, start: int) -> int:
-    """Return the position after the bracket that closes the bracket at `start`, or -1."""
+def closing(text: str, start: int) -> int:
+    """Return the position after the bracket that closes the bracket at `start`, or -1. Quoted text is skipped.
+
+    Examples
+    --------
+    >>> closing('(a (b) ")") c', 0)
+    11
+    """
+    first = text.find(")", start)
+    if first >= 0 and text.find("(", start + 1, first) < 0 and text.find('"', start, first) < 0:
+        return first + 1
     depth = 0
-    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]', text[start:]):
+    for found in _BRACKET_OR_TEXT.finditer(text, start):
         depth += {"(": 1, ")": -1}.get(found.group(), 0)
         if depth == 0:
-            return start + found.end()
+            return found.end()
     return -1

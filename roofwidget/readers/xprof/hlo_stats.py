@@ -30,11 +30,12 @@ from roofwidget.readers.xprof.operations import (
     Options,
     check_switches,
     checked_executions,
+    draft_of_table,
     finish_operations,
     is_infeed,
     with_unknowns,
 )
-from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, has_columns, text_column
+from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, has_columns
 
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
@@ -67,7 +68,7 @@ def table_of(source: Source) -> XProfTable:
     """
     given = _table(source.json(nan=True))
     if _OWN_COLUMNS.isdisjoint(column_ids(given)):
-        raise ProfileError(source.name, f"expected {EXPECTED}")
+        raise source.error(f"expected {EXPECTED}")
     return XProfTable.of(given, source.name)
 
 
@@ -86,8 +87,7 @@ def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[s
         return None, []
     if shapes is not None:
         if shapes is True:
-            msg = "shapes must be the path of a hlo_stats table, None or False, got True"
-            raise TypeError(msg)
+            raise TypeError("shapes must be the path of a hlo_stats table, None or False, got True")
         return _table_or_trace(Source.of(shapes)), []
     sibling = _sibling(source)
     if sibling is None:
@@ -174,17 +174,14 @@ def draft_of(table: XProfTable) -> Draft:
     flops, moved = with_unknowns(flops, moved)
     rules = {"flops": "normalized_flop_rate x total_time", "time": "total_time", "self_time": "total_self_time"}
     rules |= {f"bytes:{level}": f"{_LEVELS[level]} x total_time" for level in moved}
-    return Draft(
+    return draft_of_table(
+        table,
+        rules,
         names=table.texts("hlo_op_name"),
         flops=flops,
         bytes=moved,
         time=time,
         self_time=table.numbers("total_self_time") * MICRO,
-        category=table.optional_texts("category"),
-        count=table.numbers("occurrences", at_least=1),
-        precision=text_column([None] * len(table)),
-        origin={key: text_column([text] * len(table)) for key, text in {**rules, "precision": None}.items()},
-        extra=extras(table),
     )
 
 

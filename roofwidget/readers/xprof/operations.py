@@ -14,12 +14,14 @@ import numpy.typing as npt
 
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.columns import Bools, Floats, Texts
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.xprof.hlo import Instruction, call_work, instruction
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
+from roofwidget.support.arrays import Places
 from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.support.text_tables import first_words
 
 # -- columns of operations -----------------------------------------------------------------------------------------
 
@@ -52,11 +54,11 @@ class Draft:
         return [word or "0" for word in self.extra["program"]] if "program" in self.extra else ["0"] * len(self)
 
     @property
-    def contains_others(self) -> npt.NDArray[np.bool_]:
+    def contains_others(self) -> Bools:
         """Whether an operation's time includes the time of other rows."""
         return np.isin(self.category.astype(str), CONTAINERS)
 
-    def rows(self, mask: npt.NDArray[np.bool_]) -> Draft:
+    def rows(self, mask: Bools) -> Draft:
         """Return the operations in the mask."""
         columns: dict[str, Any] = {
             name: {key: part[mask] for key, part in column.items()} if isinstance(column, dict) else column[mask]
@@ -100,6 +102,24 @@ class Draft:
         )
 
 
+def draft_by_rules(rules: Mapping[str, str], *, names: Texts, **columns: Any) -> Draft:
+    """Return operations whose precision is unknown, with the rule of each amount, which all operations share."""
+    unknown = np.full(len(names), None)
+    origin = {key: np.full(len(names), rule, dtype=object) for key, rule in rules.items()}
+    return Draft(names=names, precision=unknown, origin={**origin, "precision": unknown.copy()}, **columns)
+
+
+def draft_of_table(table: XProfTable, rules: Mapping[str, str], **columns: Any) -> Draft:
+    """Return `draft_by_rules` with the columns that two of XProf's tables have."""
+    return draft_by_rules(
+        rules,
+        category=table.optional_texts("category"),
+        count=table.numbers("occurrences", at_least=1),
+        extra=extras(table),
+        **columns,
+    )
+
+
 # -- executions of library calls -----------------------------------------------------------------------------------
 
 _MAX_EXECUTIONS: Final = 2**53
@@ -123,16 +143,15 @@ def checked_executions(executions: object) -> Mapping[str, int] | None:
     if executions is None:
         return None
     if not isinstance(executions, Mapping) or not all(isinstance(pattern, str) for pattern in executions):
-        msg = f"executions must be counts by operation name, such as {{'cudnn-conv*': 5}}, got {executions!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"executions must be counts by operation name, such as {{'cudnn-conv*': 5}}, got {executions!r:.60}"
+        )
     for pattern, count in executions.items():
         what = f"executions['{pattern}']"
         if isinstance(count, bool) or not isinstance(count, int):
-            msg = f"{what} must be a whole number, got {count!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{what} must be a whole number, got {count!r:.60}")
         if not 1 <= count < _MAX_EXECUTIONS:
-            msg = f"{what} must be from 1 to {_MAX_EXECUTIONS:,}, got {count!r:.60}"
-            raise ValueError(msg)
+            raise ValueError(f"{what} must be from 1 to {_MAX_EXECUTIONS:,}, got {count!r:.60}")
     return executions
 
 
@@ -160,8 +179,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     for pattern, count in (given_executions or {}).items():
         found = np.array([fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names])
         if not found.any():
-            msg = f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}"
-            raise ValueError(msg)
+            raise ValueError(f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}")
         executions[found] = count
         is_undecided &= ~found
     remarks = [_undecided_warning(draft, np.flatnonzero(is_undecided))] if is_undecided.any() else []
@@ -180,7 +198,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     return [_executions_warning(draft, changed), *remarks]
 
 
-def _inferred(draft: Draft) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _inferred(draft: Draft) -> tuple[Floats, Bools]:
     """Return the executions of each operation, and a mask: true for a library call whose executions are uncertain."""
     members = defaultdict(list)
     for row, program in enumerate(draft.programs):
@@ -242,25 +260,22 @@ def _lost(events: float, runs: float) -> float:
     return min(max(1.0, _LOST_EVENTS_SHARE * events), _MAX_LOST_SHARE_OF_RUNS * runs)
 
 
-def _undecided_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
+def _undecided_warning(draft: Draft, rows: Places) -> str:
     counts = dict.fromkeys(f"'{draft.names[row]:.40}' {draft.count[row]:g} times" for row in rows)
-    named = list(counts)[:_MAX_NAMED_CALLS]
-    more = f" and {len(counts) - len(named)} more" if len(counts) > len(named) else ""
     return (
         "how often library calls ran is not certain: XProf counts every kernel of a call, and nothing else in the "
-        f"program shows its runs. Taken as counted: {', '.join(named)}{more}; "
+        f"program shows its runs. Taken as counted: {first_words(counts, _MAX_NAMED_CALLS)}; "
         f"executions={{{draft.names[rows[0]]!r:.60}: n}} sets other counts"
     )
 
 
-def _executions_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
+def _executions_warning(draft: Draft, rows: Places) -> str:
     kernels = draft.extra["XProf occurrences"]
-    named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:_MAX_NAMED_CALLS]]
-    more = f" and {len(rows) - _MAX_NAMED_CALLS} more" if len(rows) > _MAX_NAMED_CALLS else ""
+    named = (f"'{draft.names[row]:.40}' {draft.count[row]:g} times, not {kernels[row]:g}" for row in rows)
     return (
         "XProf counts every kernel of a library call as an execution of the whole call; judging by other operations of "
-        f"the program these ran: {', '.join(named)}{more}. FLOPs and bytes are scaled; executions={{name: n}} sets "
-        "other counts"
+        f"the program these ran: {first_words(named, _MAX_NAMED_CALLS)}. FLOPs and bytes are scaled; "
+        "executions={name: n} sets other counts"
     )
 
 
@@ -354,7 +369,7 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
     ]
 
 
-def _rows_of(column: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+def _rows_of(column: npt.NDArray[Any], at: Places) -> npt.NDArray[Any]:
     """Return the cells of the rows; None for row -1."""
     found: npt.NDArray[Any] = column[at].astype(object)
     found[at < 0] = None
@@ -422,8 +437,7 @@ def check_switches(**switches: Any) -> None:
     """Raise `TypeError` if an option is not a bool."""
     for name, value in switches.items():
         if value not in (True, False):
-            msg = f"{name} must be True or False, got {value!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{name} must be True or False, got {value!r:.60}")
 
 
 def with_unknowns(flops: Floats, moved: Mapping[str, Floats]) -> tuple[Floats, dict[str, Floats]]:

@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import Bools, Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
@@ -56,9 +54,7 @@ def read(
     rows = read_table(source, header=_is_header)
     # XProf writes only rows into this file, so any other line means that the file is damaged.
     if rows.skipped:
-        raise ProfileError(
-            source.name, f"{rows.skipped} lines are not rows of the table; the file is damaged, export it again"
-        )
+        raise source.error(f"{rows.skipped} lines are not rows of the table; the file is damaged, export it again")
     table = _by_id(rows)
     is_gpu = "SHM/L1 BW (GiB/s)" in rows.columns
     properties = _implied(table, is_gpu=is_gpu)
@@ -81,7 +77,7 @@ def _by_id(rows: DelimitedTable) -> XProfTable:
     for heading in rows.columns:
         name = id_of_label(heading) or heading
         if name in columns:
-            raise ProfileError(rows.source.name, "two columns have the same meaning", column=heading)
+            raise rows.source.error("two columns have the same meaning", column=heading)
         if name == "include_infeed_outfeed":
             columns[name] = _truths(rows, heading)
         elif is_text(name):
@@ -130,7 +126,7 @@ def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
     return Properties(table.source, given, where="computed from rates and efficiencies")
 
 
-def _peak(rates: Floats, shares: Floats, rows: npt.NDArray[np.bool_]) -> str:
+def _peak(rates: Floats, shares: Floats, rows: Bools) -> str:
     """Return the peak if all rows imply the same peak, else ``"0"``."""
     rows = rows & (shares > 0) & (rates > 0)
     if not rows.any():

@@ -43,6 +43,7 @@ from roofwidget.readers.xprof.operations import (
     above_roof,
     check_switches,
     checked_executions,
+    draft_of_table,
     finish_operations,
     with_unknowns,
 )
@@ -52,7 +53,6 @@ from roofwidget.readers.xprof.table import (
     MICRO,
     XProfTable,
     column_ids,
-    extras,
     has_columns,
     shown,
     text_column,
@@ -138,7 +138,7 @@ def read(
     """
     document = source.json(nan=True)
     if not isinstance(document, list) or not document:
-        raise ProfileError(source.name, "expected a list [table, diagnostics]")
+        raise source.error("expected a list [table, diagnostics]")
     table, properties = XProfTable.of(document[0], source.name), Properties.of(document[0], source.name)
     messages = _diagnostics(document[1], source.name) if len(document) > 1 else []
     chosen, more = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
@@ -211,19 +211,16 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
         for operation, rank, step in zip(table.texts("operation"), ranks, steps, strict=True)
     ]
     rule = "measured_flop_rate x total_time" + ("" if properties.is_gpu else ", normalised by XProf to the bf16 peak")
-    origin = {"flops": rule, "time": "total_time", "self_time": "total_self_time", "precision": None}
-    origin |= {f"bytes:{level}": text for level, text in why.items()}
-    return Draft(
+    rules = {"flops": rule, "time": "total_time", "self_time": "total_self_time"}
+    rules |= {f"bytes:{level}": text for level, text in why.items()}
+    return draft_of_table(
+        table,
+        rules,
         names=text_column(names),
         flops=flops,
         bytes=moved,
         time=time,
         self_time=np.where(ranks > 0, self_time, time),
-        category=table.optional_texts("category"),
-        count=table.numbers("occurrences", at_least=1),
-        precision=text_column([None] * len(names)),
-        origin={key: text_column([text] * len(names)) for key, text in origin.items()},
-        extra=extras(table),
     )
 
 

@@ -14,9 +14,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.columns import Bools, Floats, Texts
 from roofwidget.readers.amounts import product
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.documents import list_at, value_at
 from roofwidget.support.did_you_mean import did_you_mean
 
 # -- tables --------------------------------------------------------------------------------------------------------
@@ -42,12 +43,12 @@ class XProfTable:
         ProfileError
             If the value is not a DataTable, two columns have the same id, or a row does not have one cell per column.
         """
-        columns, rows = (given.get("cols"), given.get("rows")) if isinstance(given, dict) else (None, None)
+        columns, rows = value_at(given, "cols"), value_at(given, "rows")
         if not isinstance(columns, list) or not isinstance(rows, list):
             raise ProfileError(source, "expected a table with 'cols' and 'rows'")
         ids: list[str] = []
         for position, column in enumerate(columns):
-            name = column.get("id") if isinstance(column, dict) else None
+            name = value_at(column, "id")
             if not isinstance(name, str):
                 raise ProfileError(source, "expected an object with an 'id'", place=f"column {position + 1}")
             ids.append(name)
@@ -108,7 +109,7 @@ class XProfTable:
         """Return the texts of a column, None for empty texts."""
         return text_column([word or None for word in self.texts(column)])
 
-    def truths(self, column: str) -> npt.NDArray[np.bool_]:
+    def truths(self, column: str) -> Bools:
         """Return the truth values of a column."""
         cells = self.cells(column)
         for row, value in enumerate(cells):
@@ -134,8 +135,7 @@ def column_ids(given: object) -> list[str]:
     >>> column_ids({"cols": [{"id": "rank"}, 5], "rows": []}), column_ids([1])
     (['rank'], [])
     """
-    columns = given.get("cols") if isinstance(given, dict) else None
-    found = [column.get("id") for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
+    found = [value_at(column, "id") for column in list_at(given, "cols")]
     return [name for name in found if isinstance(name, str)]
 
 
@@ -146,12 +146,12 @@ def shown(value: object) -> str:
 
 
 def _cells(row: object, number: int, width: int, source: str) -> list[Any]:
-    cells = row.get("c") if isinstance(row, dict) else None
+    cells = value_at(row, "c")
     if not isinstance(cells, list):
         raise ProfileError(source, f"expected an object with a list 'c', got {shown(row)}", row=number)
     if len(cells) != width:
         raise ProfileError(source, f"expected {width} cells, one per column, got {len(cells)}", row=number)
-    return [cell.get("v") if isinstance(cell, dict) else None for cell in cells]
+    return [value_at(cell, "v") for cell in cells]
 
 
 def _is_unicode(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,13 +11,12 @@ from typing import Any, Final, Literal
 from roofwidget.analysis.network import collective_time
 from roofwidget.chips import Chip, ChipLike, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import is_whole
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
 from roofwidget.units import format_capacity, format_percent, format_quantity, format_significant
-from roofwidget.workloads.models.config import DecoderConfig, Weight
-from roofwidget.workloads.models.transformer import decoder_config
+from roofwidget.workloads.models.config import DecoderConfig, Weight, bytes_of, count_of
+from roofwidget.workloads.models.transformer import AnyDecoder, decoder_config
 from roofwidget.workloads.tensors import DTYPES, checked_dtype
 
 _NETWORK: Final = ("overlapped", "exposed", "none")
@@ -136,7 +134,7 @@ class Serving:
         """Bytes of weights on the chip that has the most, with the weights that every chip holds."""
         elements = sum(math.ceil(_share(one, one.elements, self.tp)) for one in self.config.weights)
         elements += -(-self.config.embedding // self.tp) * (1 if self.config.tied else 2)
-        return _bytes(elements, self.weight_dtype)
+        return bytes_of(elements, self.weight_dtype)
 
     @property
     def cache_bytes(self) -> int:
@@ -146,7 +144,7 @@ class Serving:
     @property
     def cache_bytes_per_chip(self) -> int:
         """Bytes of the cache on a chip. A latent is on every chip, and so is a head that several chips need."""
-        return _bytes(self.batch * self._cache_elements(self.context), self.cache_dtype)
+        return bytes_of(self.batch * self._cache_elements(self.context), self.cache_dtype)
 
     @property
     def memory_per_chip(self) -> int:
@@ -224,7 +222,7 @@ class Serving:
 
     def at(self, batch: int) -> Serving:
         """Return the bounds at another batch."""
-        return replace(self, batch=_whole(batch, "batch"))
+        return replace(self, batch=count_of(batch, "serve: batch"))
 
     def to_dataframe(self, batches: Iterable[int] | None = None) -> Any:
         """Return a pandas DataFrame with one row per batch; by default the powers of two that fit.
@@ -344,9 +342,8 @@ class Serving:
         return f"{fits}: {needed} of {format_quantity(self.capacity, 'B')} usable ({share}); {most}"
 
     def _turns(self) -> str:
-        compute, cache = self.compute_bound_from, self.cache_bound_from
-        first = "no batch" if compute is None else f"batch {compute:,}"
-        second = "no batch" if cache is None else f"batch {cache:,}"
+        turns = self.compute_bound_from, self.cache_bound_from
+        first, second = ("no batch" if batch is None else f"batch {batch:,}" for batch in turns)
         return f"matrices compute-bound from {first}; attention longer than matrices from {second}"
 
     def _notes(self) -> Iterator[str]:
@@ -388,7 +385,7 @@ class Serving:
 
 @keywords("serve", {"model": "give the configuration first: rw.serve(config, chip)", "n_chips": "write tp=…"})
 def serve(
-    config: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig,
+    config: AnyDecoder,
     chip: ChipLike,
     *,
     tp: int = 1,
@@ -453,23 +450,12 @@ def serve(
     if network not in _NETWORK:
         raise ValueError(f"serve: unknown network {shown_value(network)}{choose_from(network, _NETWORK)}")
     sizes = {"tp": tp, "batch": batch, "context": context, "prompt": context if prompt is None else prompt}
-    whole = {name: _whole(value, name) for name, value in sizes.items()}
+    whole = {name: count_of(value, f"serve: {name}") for name, value in sizes.items()}
     for layer in decoder.kinds:
         heads = layer.attention.heads
         if heads % whole["tp"]:
             raise ValueError(f"serve: tp={whole['tp']} does not divide the {heads} heads of {one_line(decoder.name)}")
-    made = Serving(
-        decoder,
-        found,
-        whole["tp"],
-        whole["batch"],
-        whole["context"],
-        whole["prompt"],
-        precision,
-        weights,
-        cache,
-        network,
-    )
+    made = Serving(decoder, found, **whole, dtype=precision, weight_dtype=weights, cache_dtype=cache, network=network)
     try:
         _ = made.decode
     except MissingFigureError as error:
@@ -511,16 +497,6 @@ def _first(turned: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if turned(middle) else (middle, high)
     return high
-
-
-def _whole(value: Any, what: str) -> int:
-    if not is_whole(value) or value < 1:
-        raise ValueError(f"serve: {what} must be a whole number from 1, got {shown_value(value)}")
-    return int(value)
-
-
-def _bytes(elements: int, dtype: str) -> int:
-    return -(-elements * DTYPES[dtype] // 8)
 
 
 def _rate(step: Step) -> str:

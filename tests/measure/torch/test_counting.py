@@ -16,6 +16,7 @@ import roofwidget as rw
 from roofwidget.measure.counts import Counts, OpCount, Request
 from roofwidget.measure.torch import counter
 from roofwidget.measure.torch.dispatch import count
+from roofwidget.measure.torch.tensors import OpCall
 from roofwidget.workloads import Graph
 from tests.measure.torch.models import Block, ResNet18, decoder
 
@@ -269,7 +270,7 @@ def _on_cuda(monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int]) -> di
         calls = {"convolution": convolved, "add": (torch.ops.aten.add.Tensor, (matrix, matrix))}
         for dtype, name in ((torch.float32, "mm"), (torch.bfloat16, "bf16"), (torch.float64, "fp64")):
             calls[name] = torch.ops.aten.mm.default, (matrix.to(dtype), matrix.to(dtype))
-        return {name: count(run, args, {}, run(*args))[0].precision for name, (run, args) in calls.items()}
+        return {name: count(OpCall(run, args, {}, run(*args)))[0].precision for name, (run, args) in calls.items()}
 
 
 @pytest.fixture
