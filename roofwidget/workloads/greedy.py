@@ -212,7 +212,7 @@ def _scored(
                 continue
             a, b = pair
             mixed = bool(a & structure.reducing) != bool(b & structure.reducing)
-            shared = structure.touched(a) & structure.touched(b)
+            shared = {*structure.touched(a)} & {*structure.touched(b)}
             distance = max(abs(_first(a) - b.bit_length() + 1), abs(_first(b) - a.bit_length() + 1))
             yield mixed, -sum(forms.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
 

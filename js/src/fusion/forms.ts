@@ -3,6 +3,7 @@
 
 import type { Share } from "../wire/types.ts";
 import { dtypeOf, type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
+import type { FormRefusal, Reason, RefusalOf } from "./legality.ts";
 import { type Bits, bit, countOf, loopFinder, loopsOf, membersOf, unionOf, walksOf } from "./loops.ts";
 import { groupBytes, groupFlops } from "./partition.ts";
 
@@ -37,33 +38,6 @@ export interface Form {
   readonly workspace: number;
 }
 
-/** Why a group is no kernel. */
-export interface FormRefusal {
-  readonly code: "kinds" | "axes" | "capacity";
-  readonly reason: Reason;
-  /** The ops concerned. */
-  readonly ops: Ops;
-  /** Bytes on chip that the kernel would need, where this is the reason. */
-  readonly need?: number;
-  /** What would need these bytes: tensors, and how many rows of them. */
-  readonly of?: { readonly rows: number; readonly tensors: Ops };
-}
-export type Reason =
-  | "beside"
-  | "unrelated"
-  | "both made"
-  | "window"
-  | "window rows"
-  | "joined"
-  | "prologue axis"
-  | "other axes"
-  | "no rows"
-  | "across blocks"
-  | "differ"
-  | "moved"
-  | "tiles"
-  | "rows";
-
 class Refused extends Error {
   readonly why: FormRefusal;
   constructor(code: FormRefusal["code"], reason: Reason, ops: Ops, more: Partial<FormRefusal> = {}) {
@@ -85,23 +59,27 @@ const PLAIN: Form = {
   workspace: 0,
 };
 
-/** What a kernel costs in a form. */
-export interface Price {
-  readonly seconds: number;
+/** What a kernel moves and does in a form. */
+export interface Load {
   readonly bytes: number;
   /** FLOPs by class, repeated ones counted each time. */
   readonly flops: Float64Array;
 }
 
-/** The seconds of FLOPs by class and bytes. */
-type Seconds = (flops: Float64Array, bytes: number, group: Ops) => number;
+/** The seconds of FLOPs by class and bytes, for ops in any order. */
+export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
 
 export interface Forms {
   /** Returns the fastest form of a connected, convex group, or why it has none. `ops` ascend. */
   readonly formOf: (ops: Ops) => Form | FormRefusal;
-  /** Returns what a group costs in its fastest form. A group without a form costs its plain bytes and FLOPs. */
-  readonly price: (ops: Ops) => Price;
-  readonly fits: (ops: Ops) => boolean;
+  /** Returns what a group moves and does in its fastest form. Without a form, each tensor and op counts once. */
+  readonly loadOf: (ops: Ops) => Load;
+  readonly refusalOf: RefusalOf;
+  /**
+   * Whether general compilers make a kernel of a group today: at most one product, no reduction, scan or gather beside
+   * it, and no sums across blocks.
+   */
+  readonly isOfCompilers: (ops: Ops) => boolean;
 }
 
 /** The capacities of a chip. Everything fits on a chip whose on-chip capacity is unknown. */
@@ -112,10 +90,10 @@ const roomOf = (share: Share | null | undefined) => ({
 });
 
 /**
- * Returns the forms of the groups of a graph on a chip. `seconds` judges which of several forms is the fastest: rates
- * that a person drags do not change it.
+ * Returns the forms of the groups of a graph on a chip. `cost` judges which of several forms is the fastest. It has the
+ * rates of the data sheet, so that points keep their places while a person drags a rate.
  */
-export function formsOn(graph: Graph, values: GraphValues, share: Share | null | undefined, seconds: Seconds): Forms {
+export function formsOn(graph: Graph, values: GraphValues, share: Share | null | undefined, cost: Cost): Forms {
   const { unit, units, shared } = roomOf(share);
   const walks = walksOf(graph);
   const loopsAmong = loopFinder(graph, values);
@@ -363,6 +341,15 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     g.reads(at)[0] === tensor || (g.readers(tensor) & makers(g, at)) > 0n;
 
   // -- matrix products ------------------------------------------------------------------------------------------------
+  /** Refuses three products one after the other. */
+  function checkLevels(g: Group) {
+    const isAfter = (one: number, other: number) => has(g.after(one), other);
+    for (const last of g.dots)
+      for (const middle of g.dots.filter((at) => isAfter(at, last))) {
+        const first = g.dots.find((at) => isAfter(at, middle));
+        if (first !== undefined) throw refuse(g, "kinds", "levels", [first, middle, last]);
+      }
+  }
   /** Returns the ops before a product, and the ops that use the result of one or meet it. */
   function cones(g: Group): { readonly up: Bits; readonly down: Bits } {
     const dots = unionOf(g.dots.map(bit));
@@ -585,7 +572,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const rowsOf = loopsOf(g.loops, mids[0] as number) & ~summed;
     for (const at of ones) {
       const out = resultLoops(g, [at]);
-      if ((out & ~(rowsOf | summed)) > 0n) throw refuse(g, "axes", "other axes", [at, tailDot]);
+      if ((out & ~(rowsOf | summed)) > 0n) throw refuse(g, "axes", "unused axes", [at, tailDot]);
       if ((rowsOf & ~out) > 0n) throw refuse(g, "axes", "no rows", [at, tailDot]);
     }
     const deep = unionOf(ones.map((at) => over(g, at)));
@@ -690,7 +677,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   }
 
   // -- prices ---------------------------------------------------------------------------------------------------------
-  function priceIn(ops: Ops, { reads, times, workspace }: Pick<Form, "reads" | "times" | "workspace">): Price {
+  function loadIn(ops: Ops, { reads, times, workspace }: Pick<Form, "reads" | "times" | "workspace">): Load {
     let bytes = groupBytes(graph, values, ops) + workspace;
     for (const [tensor, often] of reads) bytes += (often - 1) * (values.bytes[tensor] as number);
     const flops = groupFlops(values, ops);
@@ -698,10 +685,13 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       values.flops.forEach((column, at) => {
         flops[at] = (flops[at] as number) + (often - 1) * (column[op] as number);
       });
-    return { bytes, flops, seconds: seconds(flops, bytes, ops) };
+    return { bytes, flops };
   }
   function fastest(ops: Ops, forms: readonly Form[], byNeed = false): Form {
-    const priced = forms.map((form) => ({ form, ...priceIn(ops, form) }));
+    const priced = forms.map((form) => {
+      const { bytes, flops } = loadIn(ops, form);
+      return { form, bytes, seconds: cost(flops, bytes, ops) };
+    });
     const isBefore = (one: (typeof priced)[number], other: (typeof priced)[number]) => {
       if (Math.abs(one.seconds - other.seconds) > SAME_SECONDS / 2) return one.seconds < other.seconds;
       return one.bytes === other.bytes ? byNeed && one.form.need < other.form.need : one.bytes < other.bytes;
@@ -712,12 +702,14 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const isAlone = ops.length === 1;
     const hasDot = ops.some(isDot);
     if (isAlone && (hasDot || graph.ops[ops[0] as number]?.kind === "opaque")) return PLAIN;
+    if (isAlone && !isReducing(ops[0] as number)) return { ...PLAIN, name: "stream" };
     try {
       const g = groupOf(ops);
       if (!hasDot && !ops.some(isReducing)) return stream(g);
       if (g.loops.joined !== undefined && hasDot)
         return { code: "axes", reason: "joined", ops: [graph.producer[g.loops.joined] as number] };
       if (!hasDot) return byRows(g);
+      checkLevels(g);
       const dots = unionOf(g.dots.map(bit));
       const forms = g.dots.some((at) => (g.before(at) & dots) > 0n) ? chain(g) : product(g);
       return forms.length === 1 ? (forms[0] as Form) : fastest(ops, forms);
@@ -734,10 +726,61 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   }
   return {
     formOf,
-    price(ops) {
+    loadOf(ops) {
       const form = formOf(ops);
-      return priceIn(ops, isForm(form) ? form : PLAIN);
+      return loadIn(ops, isForm(form) ? form : PLAIN);
     },
-    fits: (ops) => isForm(formOf(ops)),
+    refusalOf(ops) {
+      const form = formOf(ops);
+      return isForm(form) ? null : form;
+    },
+    isOfCompilers(ops) {
+      const form = formOf(ops);
+      const products = ops.filter(isDot).length;
+      const isBeside = (op: number) =>
+        isReducing(op) ||
+        graph.ops[op]?.kind === "scan" ||
+        (graph.ops[op]?.kind === "injective" && walks[op]?.hasAnyOrder === true);
+      if (ops.length === 1) return true;
+      return isForm(form) && form.workspace === 0 && (products === 0 || (products === 1 && !ops.some(isBeside)));
+    },
   };
+}
+
+export const timeOf =
+  ({ loadOf }: Pick<Forms, "loadOf">, cost: Cost) =>
+  (group: Ops): number => {
+    const { flops, bytes } = loadOf(group);
+    return cost(flops, bytes, group);
+  };
+
+/** The totals of a partition. */
+export interface Tally {
+  readonly kernels: number;
+  /** FLOPs done: those that kernels compute again count each time. */
+  readonly flops: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** Sums over the groups of a partition. Without a cost function, the seconds are NaN. */
+export function tally(
+  { loadOf }: Pick<Forms, "loadOf">,
+  { groups }: { readonly groups: readonly Ops[] },
+  cost?: Cost,
+): Tally {
+  const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
+  // Adds up the rounding errors of the sum. They are added to the sum at the end, because Python's sum is exact to the
+  // last digit.
+  let lost = 0;
+  for (const group of groups) {
+    const { flops, bytes } = loadOf(group);
+    sum.flops += flops.reduce((a, b) => a + b, 0);
+    sum.bytes += bytes;
+    const one = cost ? cost(flops, bytes, group) : Number.NaN;
+    const next = sum.seconds + one;
+    lost += sum.seconds >= one ? sum.seconds - next + one : one - next + sum.seconds;
+    sum.seconds = next;
+  }
+  return { ...sum, seconds: sum.seconds + lost };
 }

@@ -1,61 +1,56 @@
 // Partitions built step by step: by greedy merges, by merging ops in pairs, and by a compiler's rules.
 
 import type { Work } from "../ui/slices.ts";
-import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
-import { allOf, type Graph, type GraphValues, numbersOf, type Ops } from "./graph.ts";
-import { type Fits, fitsUnlessClashing, type Partition, wayBack } from "./legality.ts";
-import { type Cost, partitionOf } from "./partition.ts";
+import { type Cost, type Forms, isForm, timeOf } from "./forms.ts";
+import { allOf, type Graph, listOf, numbersOf, type Ops } from "./graph.ts";
+import { type Partition, wayBack } from "./legality.ts";
+import { partitionOf } from "./partition.ts";
+
+const ascending = (a: number, b: number) => a - b;
 
 /** The state of the groups during merging. A group's number is the number of its first op. */
-function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
+function mergeStateOf(graph: Graph) {
   const groupOf = Int32Array.from(graph.ops.keys());
-  const found: (MergeGroup | undefined)[] = [...singles];
-  const groups: Ops[] = singles.map(({ ops }) => ops);
+  const groups: Ops[] = graph.ops.map((_, op) => [op]);
   /**
    * For each group: the number of the merge that made the group. The number is 0 for a group that was not merged, and
    * infinity for a group that became part of another group.
    */
-  const since = singles.map(() => 0);
+  const since = groups.map(() => 0);
   let merges = 0;
-  const at = (group: number) => found[group] as MergeGroup;
+  const at = (group: number) => listOf(groups, group);
   /** Returns the groups that contain these ops, except the group `own`. */
   const owners = (ops: Iterable<number>, own: number) => {
     const all = new Set<number>();
     for (const op of ops) if (op >= 0) all.add(groupOf[op] as number);
     all.delete(own);
-    return all;
+    return [...all];
   };
-  const opened = (group: number, isMade: boolean) =>
-    [...at(group).open.keys()].filter((tensor) => rules.isMadeIn(at(group), tensor) === isMade);
-  const readersOf = (tensors: Ops) => allOf(graph.consumers, tensors);
-  const makersOf = (tensors: Ops) => numbersOf(graph.producer, tensors);
   return {
-    ...rules,
     at,
-    numbers: singles.map((_, op) => op),
-    readers: (group: number) => owners(readersOf(opened(group, true)), group),
-    makers: (group: number) => owners(makersOf(opened(group, false)), group),
+    numbers: [...groups.keys()],
+    readers: (group: number) => owners(allOf(graph.after, at(group)), group),
+    makers: (group: number) => owners(allOf(graph.before, at(group)), group),
     /** Returns the other groups that share a tensor with `group`. */
     near(group: number) {
-      const tensors = [...at(group).open.keys()];
-      return owners(makersOf(tensors).concat(readersOf(tensors)), group);
+      const tensors = allOf(graph.touches, at(group));
+      return owners([...numbersOf(graph.producer, tensors), ...allOf(graph.consumers, tensors)], group);
     },
     now: () => merges,
     isThere: (parts: Ops, when: number) => parts.every((part) => (since[part] as number) <= when),
+    union: (parts: Ops) => allOf(groups, parts).sort(ascending),
     /** Whether the merged group would depend on itself through other groups. */
     waits: (parts: Ops) => wayBack(graph, allOf(groups, parts), { groups, groupOf }) !== null,
     merge(parts: Ops): number {
-      const body = parts.map(at).reduce(rules.join);
+      const union = allOf(groups, parts).sort(ascending);
       merges++;
       for (const part of parts) {
         groups[part] = [];
-        found[part] = undefined;
         since[part] = Number.POSITIVE_INFINITY;
       }
-      const number = body.ops[0] as number;
-      for (const op of body.ops) groupOf[op] = number;
-      groups[number] = body.ops;
-      found[number] = body;
+      const number = union[0] as number;
+      for (const op of union) groupOf[op] = number;
+      groups[number] = union;
       since[number] = merges;
       return number;
     },
@@ -72,125 +67,112 @@ type MergeState = ReturnType<typeof mergeStateOf>;
 /** A legal merge of two or more groups. Cycles through other groups are checked later. */
 interface Offer {
   readonly gain: number;
-  /**
-   * The number of the first group. If two offers have equal gains, the offer with the smaller group numbers comes
-   * first.
-   */
-  readonly a: number;
-  readonly b: number;
+  /** The numbers of the groups, ascending. Of two offers with equal gains, the one with smaller numbers comes first. */
+  readonly parts: Ops;
   /** The number of merges that were made before the offer was computed. */
   readonly when: number;
 }
 
-const isBetter = (one: Offer, other: Offer) =>
-  one.gain > other.gain || (one.gain === other.gain && (one.a < other.a || (one.a === other.a && one.b < other.b)));
+function isBetter(one: Offer, other: Offer): boolean {
+  if (one.gain !== other.gain) return one.gain > other.gain;
+  const at = one.parts.findIndex((part, place) => part !== other.parts[place]);
+  return at >= 0 && (one.parts[at] as number) < (other.parts[at] ?? Number.POSITIVE_INFINITY);
+}
 
 interface Rules {
-  /** Returns the groups that an offer merges. */
-  readonly parts: (offer: Offer) => Ops;
-  /** Generates the merges of a group that save time or bytes. Yields undefined at pause points. */
-  readonly offers: (group: number) => Iterable<Offer | undefined>;
-  /** Returns the groups whose offers change after the merge that made `group`. */
+  /** Returns what a merge gains; undefined if it is refused or not worth it. */
+  readonly gain: (parts: Ops, union: Ops) => number | undefined;
+  /** Returns the merges of a group. */
+  readonly merges: (group: number) => readonly Ops[];
+  /** Returns the groups whose merges change after the merge that made `group`. */
   readonly changed: (group: number) => Ops;
 }
 
 /** How many offers are evaluated between two pause points. */
-const OFFERS_PER_PAUSE = 16;
+const OFFERS_PER_PAUSE = 8;
 
 /** Repeats the merge with the largest gain until no merge gains. */
-function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<Partition> {
+function* mergeAll(graph: Graph, state: MergeState, { gain, merges, changed }: Rules): Work<Partition> {
   const heap = heapOf(isBetter);
+  const isOpaque = (op: number) => graph.ops[op]?.kind === "opaque";
+  let tried = 0;
   function* collect(groups: Ops): Work<void> {
     for (const group of groups) {
-      yield;
-      for (const offer of offers(group)) {
-        if (offer) heap.push(offer);
-        else yield;
+      for (const given of merges(group)) {
+        if (++tried % OFFERS_PER_PAUSE === 0) yield;
+        const parts = [...given].sort(ascending);
+        const union = state.union(parts);
+        if (union.some(isOpaque) || wayBack(graph, union)) continue;
+        const worth = gain(parts, union);
+        if (worth !== undefined) heap.push({ gain: worth, parts, when: state.now() });
       }
     }
   }
   yield* collect(state.numbers);
-  let popped = 0;
   for (let offer = heap.pop(); offer; offer = heap.pop()) {
-    if (++popped % OFFERS_PER_PAUSE === 0) yield;
-    const merged = state.isThere([offer.a], offer.when) ? parts(offer) : [];
-    if (merged.length === 0 || !state.isThere(merged, offer.when)) continue;
+    if (!state.isThere(offer.parts, offer.when)) continue;
     yield;
     // Skip the merge if it closes a cycle. A later merge of a group on that cycle makes a new offer.
-    if (!state.waits(merged)) yield* collect(changed(state.merge(merged)));
+    if (!state.waits(offer.parts)) yield* collect(changed(state.merge(offer.parts)));
   }
   return state.finished();
 }
 
-interface Pairing {
-  readonly cost: Cost;
-  readonly fits?: Fits | undefined;
-  /**
-   * The smallest gain that counts, as a share of the time of the two separate groups. If this is negative, every legal
-   * merge is made.
-   */
-  readonly least: number;
-  /** Whether merged groups may merge again. */
-  readonly further?: boolean;
-}
+/** Merges whose gain is a smaller share of the time of the separate groups than this may gain by rounding alone. */
+const LEAST_GAIN = 1e-12;
 
-/** Merges two groups at a time, starting with the largest gain. */
-export function* mergeGreedily(
-  graph: Graph,
-  kit: MergeGroups,
-  { cost, fits = fitsUnlessClashing(graph), least, further = true }: Pairing,
-): Work<Partition> {
-  const state = mergeStateOf(graph, kit);
-  const time = ({ flops, bytes, ops }: MergeGroup) => cost(flops, bytes, ops);
-  const times: number[] = [];
-  const timeOf = (group: number) => {
-    times[group] ??= time(state.at(group));
-    return times[group] as number;
-  };
-  // Reused for each pair, because the garbage of many pairs would delay frames.
-  const flops = new Float64Array(graph.classes.length);
-  const union: number[] = [];
-  function* offers(group: number): Generator<Offer | undefined> {
-    const isFirst = state.now() === 0;
-    let tried = 0;
-    for (const other of state.near(group)) {
-      if (isFirst && other > group) continue;
-      if (++tried % OFFERS_PER_PAUSE === 0) yield;
-      const [a, b] = group < other ? [group, other] : [other, group];
-      const [one, two] = [state.at(a), state.at(b)];
-      if (!state.isLegalWith(one, two)) continue;
-      union.length = 0;
-      for (const op of one.ops) union.push(op);
-      for (const op of two.ops) union.push(op);
-      if (!fits(union.sort(ascending))) continue;
-      for (let at = 0; at < flops.length; at++) flops[at] = (one.flops[at] as number) + (two.flops[at] as number);
-      const alone = timeOf(a) + timeOf(b);
-      const gain = alone - cost(flops, state.bytesOf(one, two), union);
-      if (least < 0 || gain > least * alone) yield { gain, a, b, when: state.now() };
-    }
+/**
+ * Merges groups as long as a merge saves time, starting with the largest gain. A pair may be no kernel where three groups
+ * are one. So a group with a reduction is also merged with a product before it and one after it, and with all products
+ * that read its result.
+ */
+export function* mergeGreedily(graph: Graph, forms: Forms, cost: Cost): Work<Partition> {
+  const state = mergeStateOf(graph);
+  const seconds = timeOf(forms, cost);
+  const hasProduct = (group: number) => state.at(group).some((op) => graph.ops[op]?.kind === "matmul");
+  const isReduction = (group: number) =>
+    state.at(group).some((op) => (graph.ops[op]?.axes?.length ?? 0) > 0) && !hasProduct(group);
+  function around(group: number): Ops[] {
+    if (!isReduction(group)) return [];
+    const after = state.readers(group).filter(hasProduct);
+    const between = state
+      .makers(group)
+      .filter(hasProduct)
+      .flatMap((one) => after.filter((other) => other !== one).map((other) => [one, group, other]));
+    return after.length > 1 ? [...between, [group, ...after]] : between;
   }
-  return yield* mergeAll(state, {
-    parts: ({ a, b }) => [a, b],
-    offers,
-    changed(merged) {
-      times[merged] = time(state.at(merged));
-      return further ? [merged] : [];
+  return yield* mergeAll(graph, state, {
+    gain(parts, union) {
+      if (!isForm(forms.formOf(union))) return undefined;
+      const alone = parts.reduce((sum, part) => sum + seconds(state.at(part)), 0);
+      const gain = alone - seconds(union);
+      return gain > LEAST_GAIN * alone ? gain : undefined;
     },
+    merges: (group) => [
+      ...state
+        .near(group)
+        .filter((other) => state.now() > 0 || other < group)
+        .map((other) => [group, other]),
+      ...around(group),
+    ],
+    changed: (merged) => [merged, ...state.near(merged).filter(isReduction)],
   });
 }
-
-const byBytes: Cost = (_, bytes) => bytes;
 
 /**
  * Merges ops in pairs. The pair that saves most bytes is merged first. If several pairs save the same number of bytes,
  * the pair with the first ops is merged first.
  */
-export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
-  return yield* mergeGreedily(graph, yield* mergeGroupsOf(graph, values), {
-    cost: byBytes,
-    fits,
-    least: -1,
-    further: false,
+export function* pairOps(graph: Graph, { formOf, loadOf }: Forms): Work<Partition> {
+  const state = mergeStateOf(graph);
+  const bytesOf = (ops: Ops) => loadOf(ops).bytes;
+  return yield* mergeAll(graph, state, {
+    gain: (parts, union) =>
+      isForm(formOf(union))
+        ? parts.reduce((sum, part) => sum + bytesOf(state.at(part)), 0) - bytesOf(union)
+        : undefined,
+    merges: (group) => state.near(group).flatMap((other) => (other < group ? [[group, other]] : [])),
+    changed: () => [],
   });
 }
 
@@ -198,30 +180,19 @@ export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<P
  * Merges as XLA does: each producer is merged into all of its consumers. The merge that saves most time is made first.
  * Merging ends when no merge saves time.
  */
-export function* fuseLikeXla(
-  graph: Graph,
-  values: GraphValues,
-  cost: Cost,
-  fits: Fits = fitsUnlessClashing(graph),
-): Work<Partition> {
-  const state = mergeStateOf(graph, yield* mergeGroupsOf(graph, values));
-  const time = ({ flops, bytes, ops }: MergeGroup) => cost(flops, bytes, ops);
-  const partsOf = (producer: number) => [producer, ...state.readers(producer)];
-  function* offers(producer: number): Generator<Offer | undefined> {
-    const parts = partsOf(producer).map(state.at);
-    if (parts.length < 2) return;
-    let union = parts[0] as MergeGroup;
-    for (const part of parts.slice(1)) {
-      if (state.clashes(union, part)) return;
-      union = state.join(union, part);
-    }
-    if (!state.isLegal(union) || !fits(union.ops)) return;
-    const gain = parts.reduce((sum, part) => sum + time(part), 0) - time(union);
-    if (gain > 0) yield { gain, a: producer, b: 0, when: state.now() };
-  }
-  return yield* mergeAll(state, {
-    parts: ({ a }) => partsOf(a),
-    offers,
+export function* fuseLikeXla(graph: Graph, forms: Forms, cost: Cost): Work<Partition> {
+  const state = mergeStateOf(graph);
+  const seconds = timeOf(forms, cost);
+  return yield* mergeAll(graph, state, {
+    gain(parts, union) {
+      if (!forms.isOfCompilers(union)) return undefined;
+      const gain = parts.reduce((sum, part) => sum + seconds(state.at(part)), 0) - seconds(union);
+      return gain > 0 ? gain : undefined;
+    },
+    merges(producer) {
+      const readers = state.readers(producer);
+      return readers.length > 0 ? [[producer, ...readers]] : [];
+    },
     changed: (merged) => [merged, ...state.makers(merged)],
   });
 }

@@ -1,17 +1,19 @@
 // The kernels of a partition as a table of kernels.
 
 import { type DictColumn, type Kernels, sumOfKnown, textAt, withoutMetadata } from "../wire/columns.ts";
+import type { Forms } from "./forms.ts";
 import { type Graph, type GraphValues, groupName } from "./graph.ts";
 import type { Partition } from "./legality.ts";
-import { groupBytes, precisionOf, total } from "./partition.ts";
+import { precisionOf } from "./partition.ts";
 
 type Grouping = Pick<Partition, "groups">;
+type Loads = Pick<Forms, "loadOf">;
 
 /** A table of kernels, with the partition and the counts that it was made from. */
 export interface Grouped {
   readonly kernels: Kernels;
   readonly partition: Partition;
-  readonly values: GraphValues;
+  readonly forms: Loads;
 }
 
 function texts(rows: readonly (string | null)[]): DictColumn {
@@ -44,10 +46,11 @@ export function kernelsOf(
   graph: Graph,
   { groups }: Grouping,
   values: GraphValues,
+  forms: Loads,
   { name = namesOf(graph, { groups }), before }: Reused = {},
 ): Kernels {
   const n = groups.length;
-  const rows = before?.values === values ? rowsAmong(before.partition, groups) : undefined;
+  const rows = before?.forms === forms ? rowsAmong(before.partition, groups) : undefined;
   const column = (count: (group: readonly number[]) => number, old: Float64Array | undefined) => {
     const filled = new Float64Array(n);
     for (let row = 0; row < n; row++) {
@@ -59,8 +62,7 @@ export function kernelsOf(
   };
   const old = before?.kernels;
   const ofClass = graph.classes.map((word, at) => {
-    const counts = values.flops[at] as Float64Array;
-    return [word, column((group) => total(counts, group), old?.flops.get(word))] as const;
+    return [word, column((group) => forms.loadOf(group).flops[at] as number, old?.flops.get(word))] as const;
   });
   // As in Python, the column of a class has counts only for groups with FLOPs of this class. A group without any FLOPs
   // has a 0 in the column "".
@@ -88,7 +90,7 @@ export function kernelsOf(
     time: new Float64Array(n).fill(Number.NaN),
     count: new Float64Array(n).fill(1),
     flops,
-    bytes: new Map([["main", column((group) => groupBytes(graph, values, group), old?.bytes.get("main"))]]),
+    bytes: new Map([["main", column((group) => forms.loadOf(group).bytes, old?.bytes.get("main"))]]),
     byLevel: new Map(),
     totalFlops: sumOfKnown([...flops.values()], n),
   });

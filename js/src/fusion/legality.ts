@@ -1,9 +1,7 @@
 // Which ops may run as one kernel, and why other ops may not run as one kernel. Mirrors the rules of
 // roofwidget/workloads/legality.py.
 
-import type { OpKind } from "../wire/types.ts";
-import { clashingReductions } from "./axes.ts";
-import { allOf, type Graph, listOf, makerOf, type Ops, reached } from "./graph.ts";
+import { allOf, type Graph, listOf, makerOf, type Ops } from "./graph.ts";
 
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
@@ -21,35 +19,62 @@ export const groupWith = (partition: Partition, op: number): Ops => listOf(parti
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "axes" | "capacity";
 
 /**
- * The broken rule between kinds of ops. "epilogue": a matmul's group has an op that cannot be its epilogue. "fed": an
- * op of the group feeds a matmul of the group. "operands": two matmuls share no operand. "apart": an op is not
- * connected to the matmul. "rows": reductions run over different rows. "moved": an op moves elements after a reduction.
+ * Why tiles of a group are no kernel. "beside": an op neither feeds a product nor uses its result. "unrelated": products
+ * share no input and no result. "levels": three products one after the other. "both made": both operands of a product are
+ * products of the group. "window", "window rows": a product reads neighbours of what another makes, or has no whole rows.
+ * "joined": blocks need elements that other blocks make. "prologue axis": a reduction before a product reduces an axis
+ * that the product does not add up. "other axes", "unused axes", "no rows": two ops do not
+ * have the same axes. "across blocks": an op
+ * reduces rows that are spread over blocks. "differ": two reductions reduce different axes, or elements
+ * are moved between them. "tiles", "rows": tiles, or rows of tensors, do not fit on chip.
  */
-export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
+export type Reason =
+  | "beside"
+  | "unrelated"
+  | "levels"
+  | "both made"
+  | "window"
+  | "window rows"
+  | "joined"
+  | "prologue axis"
+  | "other axes"
+  | "unused axes"
+  | "no rows"
+  | "across blocks"
+  | "differ"
+  | "tiles"
+  | "rows";
+
+/** Why a group has no form on a chip. */
+export interface FormRefusal {
+  readonly code: "kinds" | "axes" | "capacity";
+  readonly reason: Reason;
+  /** The ops concerned. */
+  readonly ops: readonly number[];
+  /** Bytes on chip that the kernel would need, where this is the reason. */
+  readonly need?: number;
+  /** What would need these bytes: tensors, and how many rows of them. */
+  readonly of?: { readonly rows: number; readonly tensors: readonly number[] };
+}
+
+/** A reduction and the axes of its first input that it reduces. */
+export interface ReducingOp {
+  readonly name: string;
+  readonly axes: readonly number[];
+}
 
 export interface Refusal {
   readonly code: RefusalCode;
   /**
-   * For a clash of kinds or of axes: the two ops. For a kernel that is not convex: the ops of the path that leaves the
-   * kernel and returns to it, from first to last.
+   * The ops concerned. For a kernel that is not convex: the ops of the path that leaves the kernel and returns to it, from
+   * first to last.
    */
   readonly path: readonly number[];
-  readonly rule?: Rule;
+  readonly form?: FormRefusal;
 }
 
-/** Tests whether the tiles of these ops fit on chip as one kernel. */
-export type Fits = (ops: readonly number[]) => boolean;
-
-/**
- * Returns the test for a chip whose capacity is unknown. Tiles fit unless two reductions of the kernel need different
- * tiles.
- */
-export const fitsUnlessClashing =
-  (graph: Graph): Fits =>
-  (ops) =>
-    clashingReductions(graph, ops) === null;
-
-export const EPILOGUE: readonly (OpKind | undefined)[] = ["matmul", "elementwise", "broadcast"];
+/** Returns why a connected, convex group has no form on a chip; null if it has one. */
+export type RefusalOf = (ops: readonly number[]) => FormRefusal | null;
 
 export function flagged(n: number, ops: Iterable<number>): Uint8Array {
   const flags = new Uint8Array(n);
@@ -98,57 +123,6 @@ export const shareOperand = ({ reads }: Graph, op: number, other: number): boole
 export const rowsOf = ({ ops, tensors }: Graph, op: number): string =>
   JSON.stringify(tensors[ops[op]?.inputs[0] ?? -1]?.shape);
 
-const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
-
-/**
- * Returns a rule that the group breaks, and would still break with more ops. For example, an op of the group feeds a
- * matmul of the group. Returns null if the group breaks no such rule.
- */
-export function clash(graph: Graph, ops: Ops): Refusal | null {
-  if (ops.length < 2) return null;
-  const are = (kind: OpKind) => ops.filter((op) => graph.ops[op]?.kind === kind);
-  const opaque = are("opaque");
-  if (opaque.length > 0) return { code: "barrier", path: opaque };
-  const matmuls = are("matmul");
-  if (matmuls.length > 0) {
-    const strange = ops.find((op) => !EPILOGUE.includes(graph.ops[op]?.kind));
-    if (strange !== undefined) return kinds("epilogue", [matmuls[0] as number, strange]);
-    const inside = flagged(graph.ops.length, ops);
-    for (const op of matmuls) {
-      const feeding = listOf(graph.before, op).find((other) => inside[other]);
-      if (feeding !== undefined) return kinds("fed", [feeding, op]);
-      const other = matmuls.find((each) => !shareOperand(graph, op, each));
-      if (other !== undefined && other !== op) return kinds("operands", [op, other]);
-    }
-    return null;
-  }
-  const [reduction, ...others] = are("reduction");
-  if (reduction === undefined) return null;
-  const other = others.find((each) => rowsOf(graph, each) !== rowsOf(graph, reduction));
-  if (other !== undefined) return kinds("rows", [reduction, other]);
-  const movers = are("injective");
-  for (const each of movers.length > 0 ? [reduction, ...others] : []) {
-    const later = reached(graph, each, graph.after);
-    const mover = movers.find((op) => later[op]);
-    if (mover !== undefined) return kinds("moved", [each, mover]);
-  }
-  return null;
-}
-
-/**
- * Returns an op that no path of tensors inside the group connects to a matmul of the group; null if all ops are
- * connected to a matmul.
- */
-export function apart(graph: Graph, ops: Ops): Refusal | null {
-  const isMatmul = (op: number) => graph.ops[op]?.kind === "matmul";
-  const matmul = ops.find(isMatmul);
-  if (matmul === undefined) return null;
-  const inside = new Set(ops);
-  const parts = linked(graph, ops, (tensor) => inside.has(makerOf(graph, tensor)));
-  const alone = parts.find((part) => !part.some(isMatmul));
-  return alone ? kinds("apart", [matmul, alone[0] as number]) : null;
-}
-
 /**
  * Returns a path that leaves these ops and returns to them; null if there is no such path. If `within` is given, the
  * path may pass through the groups of this partition, because an op that reads from a group waits for all ops of the
@@ -184,12 +158,12 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
 }
 
 /**
- * Returns the rule that a group breaks, without regard to other groups. This function does not check whether the group
- * is connected.
+ * Returns the rule that a group breaks on every chip, without regard to other groups. This function does not check
+ * whether the group is connected.
  */
 export function broken(graph: Graph, ops: Ops): Refusal | null {
-  const refusal = clash(graph, ops) ?? apart(graph, ops);
-  if (refusal) return refusal;
+  const opaque = ops.length > 1 ? ops.filter((op) => graph.ops[op]?.kind === "opaque") : [];
+  if (opaque.length > 0) return { code: "barrier", path: opaque };
   const path = wayBack(graph, ops);
   return path && { code: "not-convex", path };
 }
@@ -200,7 +174,7 @@ export function whyNot(
   partition: Partition,
   a: number,
   b: number,
-  fits: Fits = fitsUnlessClashing(graph),
+  refusalOf: RefusalOf = () => null,
 ): Refusal | null {
   const [one, other] = [listOf(partition.groups, a), listOf(partition.groups, b)];
   if (a === b) return { code: "same", path: [] };
@@ -212,9 +186,8 @@ export function whyNot(
   if (refusal) return refusal;
   const path = wayBack(graph, union, partition);
   if (path) return { code: "cycle", path };
-  if (fits(union)) return null;
-  const clashing = clashingReductions(graph, union);
-  return clashing ? { code: "axes", path: clashing } : { code: "capacity", path: union };
+  const form = refusalOf(union);
+  return form && { code: form.code, path: form.ops, form };
 }
 
 /** Returns the groups that share a tensor with `group`, ascending. */
@@ -230,5 +203,5 @@ export function neighbours(graph: Graph, partition: Partition, group: number): n
 }
 
 /** Returns the groups that `group` may merge with, ascending. */
-export const mergesOf = (graph: Graph, partition: Partition, group: number, fits?: Fits): number[] =>
-  neighbours(graph, partition, group).filter((other) => !whyNot(graph, partition, group, other, fits));
+export const mergesOf = (graph: Graph, partition: Partition, group: number, refusalOf?: RefusalOf): number[] =>
+  neighbours(graph, partition, group).filter((other) => !whyNot(graph, partition, group, other, refusalOf));

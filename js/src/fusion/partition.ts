@@ -183,41 +183,6 @@ function largest(items: Ops, size: (item: number) => number): number | undefined
   return found;
 }
 
-/**
- * The type of a function that returns the seconds of a kernel. Its parameters are the FLOPs per class, the bytes, and
- * the ops in any order.
- */
-export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
-
-export const timeOf = (graph: Graph, values: GraphValues, cost: Cost) => (group: Ops) =>
-  cost(groupFlops(values, group), groupBytes(graph, values, group), group);
-
-/** The totals of a partition. */
-export interface Tally {
-  readonly kernels: number;
-  readonly flops: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
-/** Sums over the groups of a partition. Without a cost function, the seconds are NaN. */
-export function tally(graph: Graph, values: GraphValues, { groups }: Partition, cost?: Cost): Tally {
-  const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
-  // Adds up the rounding errors of the sum. They are added to the sum at the end, because Python's sum is exact to the
-  // last digit.
-  let lost = 0;
-  for (const group of groups) {
-    const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
-    sum.flops += flops.reduce((a, b) => a + b, 0);
-    sum.bytes += bytes;
-    const one = cost ? cost(flops, bytes, group) : Number.NaN;
-    const next = sum.seconds + one;
-    lost += sum.seconds >= one ? sum.seconds - next + one : one - next + sum.seconds;
-    sum.seconds = next;
-  }
-  return { ...sum, seconds: sum.seconds + lost };
-}
-
 /** Returns the bytes that every partition moves: inputs that ops read, outputs, and tensors that no op reads. */
 export function compulsory(graph: Graph, values: GraphValues): number {
   const tensors = graph.tensors.map((_, tensor) => tensor);

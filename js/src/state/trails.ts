@@ -4,7 +4,6 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { kernelsOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
-import { groupBytes } from "../fusion/partition.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { KernelGroups } from "./traits.ts";
 import type { Workload } from "./workload.ts";
@@ -62,13 +61,13 @@ export function followMerges(workload: ReadonlySignal<Workload | undefined>, abo
   );
 }
 
-function trailsOf({ graph, values, partition }: Workload, merges: readonly Merge[]): Trails {
+function trailsOf({ graph, values, partition, forms }: Workload, merges: readonly Merge[]): Trails {
   const parts: (readonly number[])[] = [];
-  const bytes = (group: readonly number[]) => groupBytes(graph, values, group);
+  const bytes = (group: readonly number[]) => forms.loadOf(group).bytes;
   const list = merges.map(({ row, groups }): Trail => {
     const from = groups.map((group) => parts.push(group) - 1);
     const before = groups.reduce((sum, group) => sum + bytes(group), 0);
     return { row, from, ratio: before / bytes(partition.groups[row] ?? []) };
   });
-  return { merges, parts: kernelsOf(graph, { groups: parts }, values), list };
+  return { merges, parts: kernelsOf(graph, { groups: parts }, values, forms), list };
 }

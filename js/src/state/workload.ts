@@ -3,10 +3,13 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { firstBroken } from "../fusion/conditions.ts";
+import { type Forms, formsOn } from "../fusion/forms.ts";
 import { decoding, type Environment, environment, evaluate, type Graph, type GraphValues } from "../fusion/graph.ts";
 import { type Grouped, kernelsOf, namesOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";
+import { costOn } from "../fusion/search.ts";
+import { isRoof, roofOf } from "../roofline/roofline.ts";
 import { isEqual } from "../ui/equal.ts";
 import { finish, inSlices, type Work } from "../ui/slices.ts";
 import { changed } from "./changes.ts";
@@ -22,6 +25,8 @@ export interface Workload {
   readonly convention: string;
   readonly dtype: string | null;
   readonly env: Environment;
+  /** What kernels can do on the focus chip. */
+  readonly forms: Forms;
 }
 
 /** One phase of a workload: a graph and its name. */
@@ -46,7 +51,7 @@ export const MAX_OPS_AT_ONCE = 200;
 
 /** The state of the graph and the actions that change it. */
 export function createWorkload(edits: Edits) {
-  const { kernels: given, phase, partition: groups, dims, convention, dtype } = edits.signals;
+  const { kernels: given, phase, partition: groups, dims, convention, dtype, chips, focusChip } = edits.signals;
   const phases = signal(phasesOf(edits.signals.graphs.value, []));
   /** Whether a large new graph is still being prepared. */
   const arriving = signal(false);
@@ -75,19 +80,27 @@ export function createWorkload(edits: Edits) {
     const env = environment(now, settings);
     return { graph: now, values: evaluate(now, env), env, ...settings };
   });
+  const chip = computed(() => chips.value.find(({ id }) => id === focusChip.value));
+  const forms = computed(() => {
+    const [now, on] = [counted.value, chip.value];
+    if (!now) return undefined;
+    const sheet = on && roofOf(on, "auto", "main", {});
+    const cost = sheet && isRoof(sheet) ? costOn(now.graph, now.values, sheet) : (_: unknown, bytes: number) => bytes;
+    return formsOn(now.graph, now.values, on?.share, cost);
+  });
   const names = computed(() => graph.value && partition.value && namesOf(graph.value, partition.value));
   let before: Grouped | undefined;
   const grouped = computed(() => {
-    const [now, parted, name] = [counted.value, partition.value, names.value];
-    if (!now || !parted) return undefined;
-    const kernels = kernelsOf(now.graph, parted, now.values, { name, before });
-    before = { kernels, partition: parted, values: now.values };
+    const [now, parted, name, loads] = [counted.value, partition.value, names.value, forms.value];
+    if (!now || !parted || !loads) return undefined;
+    const kernels = kernelsOf(now.graph, parted, now.values, loads, { name, before });
+    before = { kernels, partition: parted, forms: loads };
     return before;
   });
   const workload = computed<Workload | undefined>(() => {
     if (arriving.value) return undefined;
-    const [now, parted] = [counted.value, partition.value];
-    return now && parted && { ...now, partition: parted };
+    const [now, parted, loads] = [counted.value, partition.value, forms.value];
+    return now && parted && loads && { ...now, partition: parted, forms: loads };
   });
   /** The kernels of the partition if there is a graph. Otherwise, the kernels that Python sent. */
   const kernels = computed(() => (workload.value && grouped.value?.kernels) ?? given.value);
@@ -95,7 +108,7 @@ export function createWorkload(edits: Edits) {
   /** Prepares a large graph in slices. Until the graph is ready, the chart shows its previous content. */
   function* working(shown: Phase): Work<void> {
     yield* shown.decode();
-    for (const each of [partition, counted, names, grouped]) {
+    for (const each of [partition, counted, names, forms, grouped]) {
       each.peek();
       yield;
     }

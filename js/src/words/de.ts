@@ -424,17 +424,25 @@ export const catalogue: Like<typeof en.catalogue> = {
     same: (group) => `${group} ist schon ein Kernel`,
     notConnected: (one, other) => `${one} und ${other} haben keinen Tensor gemeinsam`,
     barrier: (op) => `${op} ist undurchsichtig: ein ganzer Algorithmus, der seinen Kernel nicht teilen kann`,
-    kinds: {
-      epilogue: (product, op, kind = "") =>
-        `${product} ist ein Matrixprodukt: nur elementweise Operationen dahinter passen in seinen Kernel; ${op} ist ${kind === "injective" ? "injektiv: Elemente wechseln die Kachel" : `von der Art ${kind}`}`,
-      fed: (one, product) =>
-        `${product} liest die Ausgabe von ${one}: was vor einem Matrixprodukt läuft, passt nicht in seinen Kernel`,
-      operands: (one, other) =>
-        `${one} und ${other} haben keinen gemeinsamen Eingang: nur dann teilen zwei Matrixprodukte einen Kernel`,
-      apart: (product, op) =>
-        `${op} verwendet das Ergebnis von ${product} nicht: nur solche Operationen passen in seinen Kernel`,
-      rows: (one, other) => `${one} und ${other} reduzieren Tensoren verschiedener Form`,
-      moved: (one, op) => `${op} verschiebt Elemente und kann ${one} daher nicht Zeile für Zeile folgen`,
+    reasons: {
+      beside: (op, product) => `${op} speist ${product} nicht und verwendet auch nicht dessen Ergebnis`,
+      unrelated: (one, other) =>
+        `${one} und ${other} sind Matrixprodukte ohne gemeinsamen Eingang und gemeinsames Ergebnis`,
+      levels: (one, two, three) =>
+        `${one}, ${two} und ${three} sind drei Matrixprodukte nacheinander: ein Kernel hat höchstens zwei`,
+      "both made": (op) =>
+        `beide Operanden von ${op} sind Produkte desselben Kernels: ein Block hat Zeilen nur von einem`,
+      window: (op, maker) =>
+        `${op} liest ein Fenster des Ergebnisses von ${maker}: benachbarte Blöcke würden dieselben Elemente berechnen`,
+      "window rows": (op, reduction) =>
+        `${op} liest Nachbarn jedes Elements, daher kann ${reduction} seine Zeilen nicht ganz haben`,
+      joined: (op) => `jeder Block des Ergebnisses von ${op} braucht Elemente, die andere Blöcke berechnen`,
+      "prologue axis": (op, product) =>
+        `${op} reduziert eine Achse, die ${product} nicht aufsummiert: jeder Block bräuchte alle Zeilen davon`,
+      "other axes": (op, product) => `${op} reduziert andere Achsen als die von ${product}`,
+      "unused axes": (op, product) => `${op} hat Achsen, die ${product} nicht verwendet`,
+      "no rows": (op, product) => `${op} hat die Zeilen von ${product} nicht`,
+      "across blocks": (op) => `${op} summiert Zeilen auf, die über Blöcke verteilt sind`,
     },
     notConvex: (inner, first, last) => `${inner} muss nach ${first} und vor ${last} laufen`,
     cycle: (group, between) => `${group} in einem Kernel liefe sowohl vor als auch nach ${between}`,
@@ -442,8 +450,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     holds: ({ level, units }, chip, there) =>
       `${units > 1 ? `der Anteil einer Einheit am ${level}` : `der ${level}`} von ${chip} fasst ${there}`,
     holdsUnknown: (chip) => `wie viel ${chip || "der Chip"} fasst, ist unbekannt`,
-    again: (reader, tensor, { name, axes }) =>
-      `. ${reader} liest ${tensor} nach ${name}, und ${name} reduziert ${reduced(axes)}`,
+    rows: (rows, of, need, holds) =>
+      `${rows === 1 ? "eine Zeile" : `${whole(rows)} Zeilen`} von ${of} brauchen ${need} zugleich; ${holds}`,
     axes: (one, other, { group, need, holds }) =>
       `${
         reduced(one.axes) === reduced(other.axes)

@@ -1,6 +1,6 @@
 // Every text that a user reads, in English, one object per topic.
 
-import type { ReducingOp } from "../fusion/axes.ts";
+import type { ReducingOp } from "../fusion/legality.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Share, Terms } from "../wire/types.ts";
 
@@ -416,18 +416,25 @@ export const catalogue = {
     same: (group: string) => `${group} is already one kernel`,
     notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
     barrier: (op: string) => `${op} is opaque: a whole algorithm that cannot share its kernel`,
-    kinds: {
-      epilogue: (product: string, op: string, kind = "") =>
-        `${product} is a matrix product: only elementwise ops that follow it can join its kernel; ${op} is ${kind === "injective" ? "an injective op: it moves elements from one tile to another" : `a ${kind}`}`,
-      fed: (one: string, product: string) =>
-        `${product} reads the output of ${one}: an op before a matrix product cannot join its kernel`,
-      operands: (one: string, other: string) =>
-        `${one} and ${other} share no input: two matrix products share a kernel only if they share an input`,
-      apart: (product: string, op: string) =>
-        `${op} does not use the result of ${product}: only ops on its result can join a matrix product`,
-      rows: (one: string, other: string) => `${one} and ${other} reduce tensors of different shapes`,
-      moved: (one: string, op: string) =>
-        `${op} moves elements to other places, so it cannot follow ${one} row by row in one kernel`,
+    reasons: {
+      beside: (op: string, product: string) => `${op} neither feeds ${product} nor uses its result`,
+      unrelated: (one: string, other: string) =>
+        `${one} and ${other} are matrix products that share no input and no result`,
+      levels: (one: string, two: string, three: string) =>
+        `${one}, ${two} and ${three} are three matrix products one after the other: a kernel has at most two`,
+      "both made": (op: string) =>
+        `both operands of ${op} are products of the same kernel: a block has rows of only one`,
+      window: (op: string, maker: string) =>
+        `${op} reads a window of the result of ${maker}: neighbouring blocks would compute the same elements`,
+      "window rows": (op: string, reduction: string) =>
+        `${op} reads neighbours of each element, so ${reduction} cannot have its rows whole`,
+      joined: (op: string) => `each block of the result of ${op} needs elements that other blocks make`,
+      "prologue axis": (op: string, product: string) =>
+        `${op} reduces an axis that ${product} does not add up: every block would need all of its rows`,
+      "other axes": (op: string, product: string) => `${op} reduces other axes than those of ${product}`,
+      "unused axes": (op: string, product: string) => `${op} has axes that ${product} does not use`,
+      "no rows": (op: string, product: string) => `${op} does not have the rows of ${product}`,
+      "across blocks": (op: string) => `${op} adds up rows that are spread over blocks`,
     },
     notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
     cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
@@ -435,8 +442,8 @@ export const catalogue = {
     holds: ({ level, units }: Share, chip: string, there: string) =>
       `${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
     holdsUnknown: (chip: string) => `how much ${chip || "the chip"} holds is unknown`,
-    again: (reader: string, tensor: string, { name, axes }: ReducingOp) =>
-      `. ${reader} reads ${tensor} after ${name}, which reduces ${reduced(axes)}`,
+    rows: (rows: number, of: string, need: string, holds: string) =>
+      `${rows === 1 ? "a row" : `${whole(rows)} rows`} of ${of} need ${need} at a time; ${holds}`,
     axes: (
       one: ReducingOp,
       other: ReducingOp,

@@ -3,10 +3,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { fitsWithin } from "../../fusion/capacity.ts";
+import { type Cost, type Forms, tally } from "../../fusion/forms.ts";
 import type { Graph, Ops } from "../../fusion/graph.ts";
-import type { Fits } from "../../fusion/legality.ts";
-import { type Cost, compulsory, tally } from "../../fusion/partition.ts";
+import { compulsory } from "../../fusion/partition.ts";
 import { costOn, searchPartition } from "../../fusion/search.ts";
 import { probeOf } from "../../roofline/bound.ts";
 import type { Store } from "../../state/store.ts";
@@ -27,7 +26,7 @@ interface FusionInput {
   readonly workload: Workload;
   /** Missing if the focus chip lacks a peak: the times of partitions are then unknown, and none is the best. */
   readonly cost: Cost | undefined;
-  readonly fits: Fits;
+  readonly forms: Forms;
   readonly chip: Chip | undefined;
   /** The precision of the peak that the focus chip lacks. */
   readonly lacked: string | undefined;
@@ -35,7 +34,7 @@ interface FusionInput {
 
 /** Returns what the focus chip says of partitions: times, and which kernels fit on chip. */
 export function useFusion(store: Store, workload: Workload): FusionInput {
-  const { graph, values } = workload;
+  const { graph, values, forms } = workload;
   const roof = store.rates.focusRoof.value;
   const own = store.rates.precision.value === "auto";
   const lacked = useMemo(
@@ -47,27 +46,21 @@ export function useFusion(store: Store, workload: Workload): FusionInput {
     [graph, values, roof, own, lacked],
   );
   const chip = chipOf(store);
-  const share = chip?.share?.bytes;
-  const fits = useMemo(() => fitsWithin(graph, values, share), [graph, values, share]);
-  return { workload, cost, fits, chip, lacked };
+  return { workload, cost, forms, chip, lacked };
 }
 
 /**
  * Runs one job at a time. If another job starts or the input changes, the present job stops. If the input changes,
  * `dropped` is also called.
  */
-export function useWork(
-  { workload, cost, fits }: Pick<FusionInput, "workload" | "cost" | "fits">,
-  store: Store,
-  dropped: () => void,
-) {
+export function useWork({ workload, cost }: Pick<FusionInput, "workload" | "cost">, store: Store, dropped: () => void) {
   const stop = useRef<() => void>(undefined);
   useEffect(
     () => () => {
       stop.current?.();
       dropped();
     },
-    [workload, cost, fits],
+    [workload, cost],
   );
   return <T>(job: Work<T>, then: (result: T) => void) => {
     stop.current?.();
@@ -134,7 +127,7 @@ export function useFlow(graph: Graph, { width, height }: Room, boxes: readonly O
  * Searches the best partition, and tells the headline above the chart how the present one compares with it. A drag of a
  * size or a rate changes the cost in every frame: the search starts only when the drag pauses.
  */
-export function useSearch(store: Store, { workload, cost, fits }: FusionInput): void {
+export function useSearch(store: Store, { workload, cost, forms }: FusionInput): void {
   const { graph, values, partition } = workload;
   const {
     workload: { best: bestPartition },
@@ -144,17 +137,17 @@ export function useSearch(store: Store, { workload, cost, fits }: FusionInput): 
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
     let stop = () => clearTimeout(timer);
     const timer = setTimeout(() => {
-      stop = inSlices(searchPartition(graph, values, cost, fits), (best) => {
+      stop = inSlices(searchPartition(graph, forms, cost), (best) => {
         bestPartition.value = best;
       });
     }, SEARCH_DELAY_MS);
     return () => stop();
-  }, [graph, values, cost, fits]);
+  }, [forms, cost]);
   const found = bestPartition.value;
   const [kernels, roof] = [store.rows.kernels.value, store.rates.focusRoof.value];
   useEffect(() => {
     if (!found || !cost || !roof) return;
-    const { seconds, bytes } = tally(graph, values, partition, cost);
+    const { seconds, bytes } = tally(forms, partition, cost);
     const probe = probeOf(kernels, roof);
     store.workload.setFusion({
       seconds,

@@ -1,7 +1,8 @@
 // The totals of a partition beside those of the unfused graph, and what is behind them.
 
 import { useMemo } from "preact/hooks";
-import { type Cost, compulsory, precisionOf, type Tally, tally, unfused } from "../../fusion/partition.ts";
+import { type Cost, type Tally, tally } from "../../fusion/forms.ts";
+import { compulsory, precisionOf, unfused } from "../../fusion/partition.ts";
 import type { BestPartition } from "../../fusion/search.ts";
 import { operationIn } from "../../roofline/operations.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -20,12 +21,12 @@ interface FiguresProps {
 }
 
 /** A row of the main figures. A press shows the others above it. */
-export function Figures({ workload: { graph, values, partition }, cost, found, crowded, isWide }: FiguresProps) {
+export function Figures({ workload: { graph, values, partition, forms }, cost, found, crowded, isWide }: FiguresProps) {
   const all = useDisclosure();
   const apart = unfused(graph);
-  const before = useMemo(() => tally(graph, values, apart, cost), [apart, values, cost]);
+  const before = useMemo(() => tally(forms, apart, cost), [apart, forms, cost]);
   const now = useMemo(
-    () => (partition === apart ? before : tally(graph, values, partition, cost)),
+    () => (partition === apart ? before : tally(forms, partition, cost)),
     [apart, values, partition, cost],
   );
   const least = useMemo(() => compulsory(graph, values), [graph, values]);

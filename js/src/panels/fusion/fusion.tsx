@@ -3,11 +3,12 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type Cost, timeOf } from "../../fusion/forms.ts";
 import { type Graph, groupName, type Ops, opName } from "../../fusion/graph.ts";
 import { fuseLikeXla, pairOps } from "../../fusion/greedy.ts";
 import { kernelsOf } from "../../fusion/group_kernels.ts";
 import { groupAt, groupWith, mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
-import { type Cost, fuse, groupBytes, groupFlops, split, timeOf, unfused } from "../../fusion/partition.ts";
+import { fuse, split, unfused } from "../../fusion/partition.ts";
 import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import type { Store } from "../../state/store.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -27,7 +28,7 @@ import { Figures } from "./figures.tsx";
 import { boxesOf, MAX_LARGE_BOXES, type Room } from "./flow.ts";
 import { stepFrom } from "./flow_parts.ts";
 import { FlowView, type OpPair } from "./flow_view.tsx";
-import { cut, descriptionOf, downstream, proposalOf, sentenceOf, spoken, tooLarge } from "./merging.ts";
+import { cut, descriptionOf, downstream, formSentence, proposalOf, sentenceOf, spoken } from "./merging.ts";
 
 /** Assumed size of the graph until it is measured. */
 const INITIAL_ROOM: Room = { width: 360, height: 340 };
@@ -88,12 +89,12 @@ export function FusionTab({ store }: { readonly store: Store }) {
 function Panel({ store, workload }: { readonly store: Store; readonly workload: Workload }) {
   const { graph, values, partition } = workload;
   const fusion = useFusion(store, workload);
-  const { cost, fits, chip, lacked } = fusion;
+  const { cost, forms, chip, lacked } = fusion;
   const found = store.workload.best.value;
   const lacking = chip && lacked ? strings.lacksPeakReason(chip.name, lacked) : "";
   const crowded = useMemo(
-    () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && !fits(group) ? [at] : []))),
-    [partition, fits],
+    () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && forms.refusalOf(group) ? [at] : []))),
+    [partition, forms],
   );
   const [tight] = crowded;
   const room = useSignal(INITIAL_ROOM);
@@ -118,14 +119,14 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const edge = lock ? undefined : meant.value;
   const proposal = useMemo(
     () => edge && proposalOf(workload, edge.from, edge.to, fusion),
-    [edge?.from, edge?.to, workload, cost, fits],
+    [edge?.from, edge?.to, workload, cost],
   );
   useEffect(() => {
     if (!proposal?.next) return;
     const { groups, next } = proposal;
     store.workload.preview.value = {
       rows: partition.groups.flatMap((group, row) => (next.groups.includes(group) ? [] : [row])),
-      kernels: kernelsOf(graph, { groups }, values),
+      kernels: kernelsOf(graph, { groups }, values, forms),
       names: groups.map((group) => spoken(graph, group)),
     };
     return () => {
@@ -143,7 +144,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     say(sentence);
   }
   /** Returns the groups that the group of `op` may merge with. */
-  const partnersOf = (op: number) => new Set(mergesOf(graph, partition, groupAt(partition, op), fits));
+  const partnersOf = (op: number) => new Set(mergesOf(graph, partition, groupAt(partition, op), forms.refusalOf));
   function step(by: "undo" | "redo", control: EventTarget | null) {
     keepFocusNear(control as Element, store.history[by]);
     say(words.counted(store.workload.graph.value?.partition.groups.length ?? 0));
@@ -155,7 +156,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   function merge(from: number, to: number) {
     const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
-    const refusal = whyNot(graph, partition, a, b, fits);
+    const refusal = whyNot(graph, partition, a, b, forms.refusalOf);
     marked.value = undefined;
     if (refusal) {
       refused.value = { ops: [from, to], count: refused.value.count + 1 };
@@ -226,9 +227,11 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   // While a question asks for a partition, the panel does not suggest one.
   const isAsked = store.lesson.question.value?.kind === "merge" && !store.lesson.isRevealed.value;
-  const hint = tight === undefined ? undefined : tooLarge(workload, partition.groups[tight] ?? [], chip);
+  const tightGroup = tight === undefined ? undefined : partition.groups[tight];
+  const refusal = tightGroup && forms.refusalOf(tightGroup);
+  const hint = tightGroup && refusal ? formSentence(workload, refusal, tightGroup, chip) : undefined;
   const warning = hint === undefined ? lacking : words.crowded(hint, crowded.size - 1);
-  const intensity = useMemo(() => intensities(workload), [graph, values]);
+  const intensity = useMemo(() => intensities(workload), [forms]);
   const keys = useDisclosure();
   return (
     <>
@@ -243,15 +246,15 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
               const show = (best: BestPartition) => take(name, best);
               if (found) return show(found);
               say(words.working);
-              work(searchPartition(graph, values, cost, fits), show);
+              work(searchPartition(graph, forms, cost), show);
             }}
           />
           <OtherWays
             lock={lock}
             ways={[
               [words.none, () => take(words.none, unfused(graph))],
-              [words.pairs, () => preset(words.pairs, pairOps(graph, values, fits))],
-              [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, values, cost, fits))), lacking],
+              [words.pairs, () => preset(words.pairs, pairOps(graph, forms))],
+              [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, forms, cost))), lacking],
             ]}
           />
         </div>
@@ -310,10 +313,11 @@ const chipNameOf = (store: Store) =>
   "";
 
 /** Returns a function that returns the intensity of ops that run as one kernel, such as "2.5 FLOP/B". */
-function intensities({ graph, values }: Workload) {
+function intensities({ graph, values, forms }: Workload) {
   return (ops: Ops) => {
-    const flops = groupFlops(values, ops).reduce((sum, one) => sum + one, 0);
-    const bytes = groupBytes(graph, values, ops);
+    const load = forms.loadOf(ops);
+    const flops = load.flops.reduce((sum, one) => sum + one, 0);
+    const { bytes } = load;
     if (flops === 0 && bytes === 0) return "";
     return formatIntensity(flops / bytes, 3, `${operationAt(graph, values, ops[0] as number)}/B`);
   };
@@ -334,10 +338,10 @@ interface FuseProps {
 
 /** The button that makes the best partition. Disabled if the present one is the best. */
 function Fuse({ store, workload, cost, found, lock, lacking, isCrowded, fuse, say }: FuseProps) {
-  const { graph, values, partition } = workload;
+  const { graph, forms, partition } = workload;
   const seconds = useMemo(
-    () => (cost ? partition.groups.map(timeOf(graph, values, cost)).reduce((a, b) => a + b, 0) : Number.NaN),
-    [graph, values, partition, cost],
+    () => (cost ? partition.groups.map(timeOf(forms, cost)).reduce((a, b) => a + b, 0) : Number.NaN),
+    [forms, partition, cost],
   );
   const chip = chipNameOf(store);
   const time = formatQuantity(found?.seconds ?? Number.NaN, "s");

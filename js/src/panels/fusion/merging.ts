@@ -1,8 +1,7 @@
 // What a click on an edge does: where to split a group, what a merge gains or why it is refused, and the texts that say
 // so.
 
-import { clashingReductions, readAgain, reducingOp } from "../../fusion/axes.ts";
-import { peakTileBytes, staysOnChip } from "../../fusion/capacity.ts";
+import { type Cost, tally } from "../../fusion/forms.ts";
 import {
   allOf,
   dtypeOf,
@@ -15,8 +14,17 @@ import {
   opNames,
   reached,
 } from "../../fusion/graph.ts";
-import { type Fits, groupAt, groupWith, linked, type Partition, type Refusal, whyNot } from "../../fusion/legality.ts";
-import { type Cost, fuse, legalParts, partitionOf, precisionOf, tally, total } from "../../fusion/partition.ts";
+import {
+  type FormRefusal,
+  groupAt,
+  groupWith,
+  linked,
+  type Partition,
+  type ReducingOp,
+  type Refusal,
+  whyNot,
+} from "../../fusion/legality.ts";
+import { fuse, legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/workload.ts";
 import { formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
@@ -101,71 +109,57 @@ export function spoken(graph: Graph, ops: Ops): string {
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
 
-/**
- * Returns the sentence that says that a group's tiles do not fit on the chip. If the chip's capacity is unknown and no
- * reductions clash, the tiles may fit. Then the sentence is empty.
- */
-export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
-  const clashing = clashingReductions(graph, ops);
+/** Returns the sentence that says why a group is no kernel on the chip. */
+export function formSentence(
+  { graph }: Pick<Workload, "graph">,
+  { reason, ops, need = 0, of }: FormRefusal,
+  group: Ops,
+  chip: Chip | undefined,
+): string {
+  const [one = "", two = "", three = ""] = opNames(graph, ops);
+  if (reason !== "differ" && reason !== "tiles" && reason !== "rows")
+    return fusionWords.reasons[reason](one, two, three);
   const share = chip?.share;
-  const need = peakTileBytes(graph, values)(ops);
   const texts = (digits: number) => [need, share?.bytes ?? 0].map((size) => formatQuantity(size, "B", digits));
   const short = texts(3);
   // If the two sizes would look equal with fewer digits, show all digits.
   const [needed = "", there = ""] = share && short[0] === short[1] ? texts(15) : short;
   const holds = share ? fusionWords.holds(share, chip.name, there) : fusionWords.holdsUnknown(chip?.name ?? "");
-  const group = spoken(graph, ops);
-  if (clashing) {
-    const [one, other] = clashing;
-    return fusionWords.axes(reducingOp(graph, one), reducingOp(graph, other), { group, need: needed, holds });
-  }
-  return share ? fusionWords.capacity(group, needed, holds) + again({ graph, values }, ops) : "";
+  if (reason === "tiles") return fusionWords.capacity(spoken(graph, group), needed, holds);
+  if (of)
+    return fusionWords.rows(of.rows, of.tensors.map((tensor) => tensorName(graph, tensor)).join(", "), needed, holds);
+  const [first, second] = ops.map((op) => ({ name: opName(graph, op), axes: graph.ops[op]?.axes ?? [] })) as [
+    ReducingOp,
+    ReducingOp,
+  ];
+  return fusionWords.axes(first, second, { group: spoken(graph, group), need: needed, holds });
 }
-
-/**
- * Returns the end of the sentence, which says why the largest tile is on chip: an op reads the tensor of this tile
- * again after a reduction. Returns an empty text if no op reads the tensor again.
- */
-function again({ graph, values }: CountedGraph, ops: Ops): string {
-  const stays = staysOnChip(graph, values)(ops);
-  const most = Math.max(...stays.map(({ bytes }) => bytes));
-  const largest = Math.min(...stays.filter(({ bytes }) => bytes === most).map(({ tensor }) => tensor));
-  const hasProduct = ops.some((op) => graph.ops[op]?.kind === "matmul");
-  const found = hasProduct ? null : readAgain(graph, ops, largest);
-  if (!found) return "";
-  const [reduction, reader] = found;
-  const tensor = graph.tensors[largest]?.name ?? "";
-  return fusionWords.again(opName(graph, reader), tensor, reducingOp(graph, reduction));
-}
+const tensorName = (graph: Graph, tensor: number) => graph.tensors[tensor]?.name ?? "";
 
 /** Returns the sentence that says why two ops may not share a kernel. */
 export function sentenceOf(
-  { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
+  { graph, partition }: Pick<Workload, "graph" | "partition">,
   a: number,
   b: number,
   refusal: Refusal,
   chip?: Chip,
 ): string {
   const names = opNames(graph, refusal.path);
-  const [first = "", second = "", last = ""] = [names[0], names[1], names.at(-1)];
+  const [first = "", last = ""] = [names[0], names.at(-1)];
   const [one, other] = [groupWith(partition, a), groupWith(partition, b)];
   const both = [...new Set([...one, ...other])].sort((x, y) => x - y);
+  if (refusal.form) return formSentence({ graph }, refusal.form, both, chip);
   switch (refusal.code) {
     case "same":
       return fusionWords.same(spoken(graph, both));
     case "not-connected":
       return fusionWords.notConnected(spoken(graph, one), spoken(graph, other));
-    case "barrier":
-      return fusionWords.barrier(first);
-    case "kinds":
-      return refusal.rule ? fusionWords.kinds[refusal.rule](first, second, graph.ops[refusal.path[1] ?? -1]?.kind) : "";
     case "not-convex":
       return fusionWords.notConvex(spoken(graph, refusal.path.slice(1, -1)), first, last);
     case "cycle":
       return fusionWords.cycle(spoken(graph, both), spoken(graph, refusal.path.slice(1, -1)));
-    case "axes":
-    case "capacity":
-      return tooLarge({ graph, values }, both, chip);
+    default:
+      return fusionWords.barrier(first);
   }
 }
 
@@ -182,23 +176,22 @@ export interface Proposal {
 interface ProposalInput {
   /** Without it, times are unknown, and the text has bytes. */
   readonly cost: Cost | undefined;
-  readonly fits: Fits | undefined;
   readonly chip: Chip | undefined;
 }
 
 /** Returns what a click on the edge between two ops would do: an edge within a kernel splits it, another one merges. */
 export function proposalOf(
-  workload: Pick<Workload, "graph" | "values" | "partition">,
+  workload: Pick<Workload, "graph" | "partition" | "forms">,
   from: number,
   to: number,
-  { cost, fits, chip }: ProposalInput,
+  { cost, chip }: ProposalInput,
 ): Proposal {
-  const { graph, values, partition } = workload;
+  const { graph, partition, forms } = workload;
   const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
-  const refusal = a === b ? null : whyNot(graph, partition, a, b, fits);
+  const refusal = a === b ? null : whyNot(graph, partition, a, b, forms.refusalOf);
   if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
   const next = a === b ? cut(graph, partition, to) : fuse(graph, partition, a, b);
-  const [before, now] = [partition, next].map((one) => tally(graph, values, one, cost));
+  const [before, now] = [partition, next].map((one) => tally(forms, one, cost));
   const { before: was, now: is, factor } = formatSpeedUp(before?.seconds ?? Number.NaN, now?.seconds ?? Number.NaN);
   const bytes = [before, now].map((one) => formatQuantity(one?.bytes ?? Number.NaN, "B")) as [string, string];
   const isMerge = a !== b;
