@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import roofwidget as rw
+from tests.browser.drawn import box_of
 from tests.browser.first_look import bert, chain, copies, layers
 from tests.browser.test_access import AXE
 
@@ -66,13 +67,12 @@ FAINT = """(root, grounds) => {
 
 
 def box(one: Locator) -> Box:
-    found = one.bounding_box()
-    assert found is not None
+    found = box_of(one)
     return {**cast("Box", found), "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
 
 
 def part(opened: Exported, name: str) -> Locator:
-    return opened.drawn.root.locator(f"[data-rw='{name}']")
+    return opened.drawn.locator(f"[data-rw='{name}']")
 
 
 def is_inside(inner: Box, outer: Box) -> bool:
@@ -186,7 +186,7 @@ def test_one_label_names_all_kernels_above_the_roof_and_one_the_four_slow_copies
 def test_the_links_after_the_kernels_above_the_roof_stand_apart(look: Look) -> None:
     profile = Path(__file__).parent.parent / "fixtures" / "xprof_tpu.roofline_model.json"
     opened = look(rw.roofline("v5p", str(profile)))
-    links = opened.drawn.root.locator(".rw-above .rw-link")
+    links = opened.drawn.locator(".rw-above .rw-link")
     expect(links).to_have_text(["Show all levels", "Show it"])
     all_levels, them = (box(link) for link in links.all())
     assert them["y"] > all_levels["y"] or them["x"] - all_levels["right"] == pytest.approx(8, abs=0.5)
@@ -214,10 +214,10 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
     ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
-    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
+    expect(opened.drawn.locator(".rw-roof")).to_have_count(2)
     assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
-    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
+    expect(opened.drawn.locator(".rw-roof")).to_have_count(2)
     strokes = opened.page.evaluate(STROKES)
     assert len({*strokes, ink, other}) == 4
     # The roof in focus is drawn last, over the others.
@@ -226,7 +226,7 @@ def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the
 
 def test_at_rest_ceilings_are_far_from_the_roof_and_nothing_invites_to_grab(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
-    flat = box(opened.drawn.root.locator(".rw-roof"))["y"]
+    flat = box(opened.drawn.locator(".rw-roof"))["y"]
     # The measured peak and bandwidth are nearer than 12 px to the roof. That of vector instructions is farther.
     expect(part(opened, "ceiling")).to_have_count(1)
     assert box(part(opened, "ceiling"))["y"] - flat >= 12
@@ -307,7 +307,7 @@ def test_the_strip_of_kernels_without_flops_is_aligned_with_the_plot(look: Look)
 
     def heights() -> tuple[float, float]:
         start = re.match(r"M[\d.]+[, ]([\d.]+)", opened.drawn.roof("h100-sxm"))
-        level = opened.drawn.root.locator(".rw-strip-roof").get_attribute("y1")
+        level = opened.drawn.locator(".rw-strip-roof").get_attribute("y1")
         assert start
         return float(start[1]), float(level or 0)
 
@@ -370,7 +370,7 @@ def test_the_graph_is_beside_the_chart_and_shows_what_a_merge_would_bring(look: 
     part(opened, "edge").first.hover()
     expect(part(opened, "edge-note")).to_have_text("Merge: 1.28 ms → 962 µs")
     expect(part(opened, "merge-preview")).to_be_visible()
-    assert opened.drawn.root.get_by_role("button", name="Undo").count() == 1
+    assert opened.drawn.button("Undo").count() == 1
 
 
 def test_two_runs_lead_with_the_change_and_runs_without_common_kernels_say_so(look: Look) -> None:
@@ -387,10 +387,7 @@ def test_selected_kernels_are_counted_with_their_time_and_what_they_could_save(l
     opened = look(rw.roofline("h100-sxm", bert()))
     # A rectangle around one kernel.
     x, y = opened.drawn.place(1256718336 / 13839360, 1256718336 / 98.718e-6)
-    opened.page.mouse.move(x - 25, y - 25)
-    opened.page.mouse.down()
-    opened.page.mouse.move(x + 25, y + 25, steps=5)
-    opened.page.mouse.up()
+    opened.drawn.pull((x - 25, y - 25), (x + 25, y + 25))
     expect(part(opened, "inspector")).to_contain_text("1 selected · 98.7 µs, 32 % of kernel time")
     expect(part(opened, "inspector")).to_contain_text("could save 94.6 µs")
     opened.drawn.chart.press("Escape")

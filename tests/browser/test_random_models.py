@@ -70,10 +70,10 @@ READ: Final = """(root) => {
 
 def opened(drawn: Drawn) -> None:
     """Show every column, and what to fix first, if there are kernels."""
-    tab = drawn.root.locator("[data-rw=tab-kernels]")
+    tab = drawn.locator("[data-rw=tab-kernels]")
     if tab.count() > 0:
         tab.click()
-        columns = drawn.root.get_by_role("button", name="All columns")
+        columns = drawn.button("All columns")
         if columns.get_attribute("aria-pressed") == "false":
             columns.click()
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 import roofwidget as rw
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn, Finger
+from tests.browser.drawn import Drawn, Finger, box_of, centre, enter
 from tests.browser.test_access import AXE, checked
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def merge_the_operations(panel: Panel, drawn: Drawn) -> None:
     panel.press(drawn.root.get_by_role("application", name=re.compile("chain")), "ArrowDown")
     for kernels in (2, 1):
         panel.page.keyboard.press("Enter")
-        expect(drawn.root.locator("[data-label^='kernel']")).to_have_count(kernels)
+        expect(drawn.locator("[data-label^='kernel']")).to_have_count(kernels)
     panel.press(panel.check, "Enter", backward=True)
     expect(panel.said).to_have_text("Right.")
 
@@ -217,34 +217,24 @@ def test_the_marker_follows_the_mouse_and_the_roof_answers_a_question(exported: 
     opened = exported(told().to_html(), fragment="#step=4")
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     panel.at(4)
-    box = panel.marker.bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(drawn.place(50, 1e13)[0], y, steps=5)
+    x, y = centre(panel.marker)
+    drawn.pull((x, y), (drawn.place(50, 1e13)[0], y), drop=False)
     page.keyboard.press("Escape")
     page.mouse.up()
     panel.check.click()
     expect(panel.said).to_have_text(re.compile("^Drag the marker"))
 
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(drawn.place(GELU, 1e12)[0], y, steps=5)
-    page.mouse.up()
+    drawn.pull((x, y), (drawn.place(GELU, 1e12)[0], y))
     assert abs(float(panel.marker.get_attribute("aria-valuenow") or 0) / GELU - 1) < 0.1
     panel.check.click()
     expect(panel.said).to_have_text("Right.")
     expect(panel.marker).to_have_count(0)
-    expect(drawn.root.locator(".rw-truth")).to_be_visible()
+    expect(drawn.locator(".rw-truth")).to_be_visible()
 
     panel.next.click()
     panel.at(5)
     x, y = drawn.place(10, 1e13)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x, drawn.place(10, 3e13)[1], steps=5)
-    page.mouse.up()
+    drawn.pull((x, y), (x, drawn.place(10, 3e13)[1]))
     panel.check.click()
     expect(panel.said).to_have_text("Right.")
 
@@ -255,8 +245,7 @@ def test_a_finger_drags_the_marker_on_a_phone(exported: Callable[..., Exported])
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     panel.at(4)
     panel.marker.scroll_into_view_if_needed()
-    box = panel.marker.bounding_box()
-    assert box is not None
+    box = box_of(panel.marker)
     y = box["y"] + box["height"] / 2
     before = page.evaluate(SCROLLED)
     finger = Finger(drawn)
@@ -355,14 +344,14 @@ def test_a_hidden_kernel_is_nowhere_until_the_answer_is_shown(exported: Callable
     rw.Story(widget, [rw.Step("", {"selected": [1]}, question), rw.Step("None.", hides=True)])
     opened = exported(widget.to_html())
     panel, drawn = Panel(opened.page), opened.drawn
-    status = drawn.root.locator("[data-rw=status]")
+    status = drawn.locator("[data-rw=status]")
     expect(status).to_contain_text("My chip")
     drawn.open_tab("kernels")
-    drawn.root.get_by_role("button", name="All columns").click()
+    drawn.button("All columns").click()
     expect(drawn.root.get_by_role("row", name=re.compile("seen"))).to_have_count(2)
     expect(drawn.root).not_to_contain_text("secret")
     expect(drawn.root.get_by_role("searchbox")).to_have_count(0)
-    expect(drawn.root.get_by_role("button", name=re.compile("^Filter"))).to_have_count(0)
+    expect(drawn.button(re.compile("^Filter"))).to_have_count(0)
     panel.next.click()
     expect(panel.root).to_contain_text("None.")
     expect(drawn.root).not_to_contain_text(re.compile("secret|Clear filters"))
@@ -415,8 +404,7 @@ def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported:
 
     def fits() -> None:
         drawn.eventually(lambda: page.evaluate(ON_ONE_SCREEN, [one.element_handle() for one in shown]) <= 768)
-        box = drawn.chart.bounding_box()
-        assert box is not None
+        box = box_of(drawn.chart)
         assert box["height"] >= 350
 
     for step in range(1, 8):
@@ -456,9 +444,7 @@ def test_the_number_at_the_marker_stays_on_the_chart(exported: Callable[..., Exp
     for key in ("PageUp", "PageDown"):
         for _ in range(60):
             panel.marker.press(key)
-        number, chart = panel.marker.locator(".rw-place").bounding_box(), drawn.chart.bounding_box()
-        assert number is not None
-        assert chart is not None
+        number, chart = box_of(panel.marker.locator(".rw-place")), box_of(drawn.chart)
         assert chart["x"] <= number["x"]
         assert number["x"] + number["width"] <= chart["x"] + chart["width"]
 
@@ -472,7 +458,7 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
     panel.marker.focus()
     panel.move_marker(40)
     panel.check.click()
-    ring = drawn.root.locator(".rw-truth")
+    ring = drawn.locator(".rw-truth")
     x, y = drawn.place(40, 1e12)
 
     def is_there() -> bool:
@@ -484,7 +470,7 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
 
 def test_the_picker_lists_chips_in_rows_beside_a_story(exported: Callable[..., Exported]) -> None:
     drawn = exported(told().to_html()).drawn
-    drawn.root.get_by_role("button", name="Add a chip").click()
+    drawn.button("Add a chip").click()
     drawn.root.get_by_role("combobox", name="Search chips").fill("h100")
     option = drawn.root.get_by_role("option").first
     expect(option).to_be_visible()
@@ -514,21 +500,20 @@ def test_python_hears_steps_and_answers_and_shows_steps(notebook: OpenNotebook, 
     panel.at(1)
     panel.next.click()
     panel.at(2)
-    drawn.eventually(lambda: book.python("[w.step, w.bandwidth]") == [1, 2e12])
+    drawn.becomes("[w.step, w.bandwidth]", [1, 2e12])
     book.python("setattr(w, 'step', 2)")
     panel.at(3)
     box = panel.root.get_by_role("textbox", name="Your answer")
-    box.fill("50")
-    box.press("Enter")
-    drawn.eventually(lambda: book.python("w.answer('ridge')") == 50)
+    enter(box, "50")
+    drawn.becomes("w.answer('ridge')", 50)
     box.fill("0.1 kFLOP/B")
     panel.check.click()
-    drawn.eventually(lambda: book.python("[list(w.answers['ridge']), rw.grade(w).points]") == [[50, 100], 1])
+    drawn.becomes("[list(w.answers['ridge']), rw.grade(w).points]", [[50, 100], 1])
     panel.next.click()
     panel.marker.focus()
     panel.move_marker(10)
     panel.check.click()
-    drawn.eventually(lambda: book.python("[w.step, rw.grade(w).points]") == [3, 2])
+    drawn.becomes("[w.step, rw.grade(w).points]", [3, 2])
     assert graded(panel.saved(), tmp_path).points == 2
     # A second view, and one after the page is loaded again, show what Python has.
     book.python("setattr(w, 'answers', {})")

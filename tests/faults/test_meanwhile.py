@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import EVENTUALLY_SECONDS
-from tests.browser.rates import Grip
+from tests.browser.drawn import EVENTUALLY_SECONDS, Grip, centre
 from tests.faults.conftest import Faults, Thread
 from tests.faults.sides import CELL, Page, agree, follow_each_other, rate_at
 
@@ -195,9 +194,7 @@ def test_output_cleared(faults: Faults) -> None:
 @pytest.mark.parametrize("part", ["peak", "bandwidth", "ridge"])
 def test_output_cleared_under_the_roof(faults: Faults, part: str) -> None:
     page = faults.open([CELL, "w"])
-    box = page.drawn.root.locator(f"[data-part='{part}']").first.bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = centre(page.drawn.locator(f"[data-part='{part}']").first)
     page.page.mouse.move(x, y)
     page.page.mouse.down()
     page.page.mouse.move(x + 30, y - 20, steps=6)
