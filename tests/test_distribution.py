@@ -22,12 +22,14 @@ from packaging.licenses import canonicalize_license_expression
 from packaging.requirements import Requirement
 from trove_classifiers import classifiers
 
+from tests.places import ROOT
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[1]
+
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 STATIC = ROOT / "roofwidget" / "static"
 TOP = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import doctest
-from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+from tests.places import DOCS
+
 PAGES = {"arithmetic.md": 20, "serving.md": 12}
 
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import roofwidget
@@ -15,13 +14,14 @@ from roofwidget import cli, readers
 from roofwidget.measure import frameworks
 from roofwidget.readers import ceilings
 from roofwidget.readers.tables import tools
+from tests.places import ROOT
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[1]
+
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in (ROOT / "roofwidget").rglob("*.py")

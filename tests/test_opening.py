@@ -10,8 +10,8 @@ import pytest
 from traitlets import TraitError
 
 import roofwidget as rw
+from tests.places import FIXTURES
 
-FIXTURES = Path(__file__).with_name("fixtures")
 TPU = FIXTURES / "xprof_tpu.roofline_model.json"
 CSV = "name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n"
 

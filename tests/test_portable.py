@@ -11,7 +11,8 @@ from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.places import ROOT
+
 PROGRAMS: Final = [
     *(ROOT / "roofwidget").rglob("*.py"),
     *(ROOT / "tests").rglob("*.py"),

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import roofwidget as rw
+from tests.places import FIXTURES, ROOT
 
-README = Path(__file__).parents[1] / "README.md"
+README = ROOT / "README.md"
 USING = README.parent / "docs" / "using.md"
 
 
@@ -28,7 +29,7 @@ def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.Capture
 @pytest.mark.filterwarnings("ignore:.*names no chip:UserWarning")
 def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copy(Path(__file__).with_name("fixtures") / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
+    shutil.copy(FIXTURES / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
     for name in ("profile.csv", "before.csv", "after.csv", "rank0.csv", "rank1.csv"):
         Path(name).write_text("name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n", encoding="utf-8")
     text = README.read_text(encoding="utf-8")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import gzip
 import re
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.places import ROOT
+
 STATIC: Final = ROOT / "roofwidget" / "static"
 CONNECT: Final = {
     "asyncio",

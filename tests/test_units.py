@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import runpy
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.units import (
@@ -31,15 +29,11 @@ from roofwidget.units import (
     positive,
     ratio_units,
 )
+from tests.places import GOLDEN, golden
 
-GOLDEN = Path(__file__).parent / "golden"
-UNITS: dict[str, Any] = json.loads((GOLDEN / "units.json").read_text(encoding="utf-8"))
+UNITS: dict[str, Any] = golden("units.json")
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 SAYS = {"number": "no number in", "unit": "is not a unit of", "size": "does not fit a double-precision number"}
-
-# On a slow machine a deadline per example would fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 EPSILON = 2.0**-52
 numbers = st.floats(min_value=1e-12, max_value=9e26)
@@ -256,7 +250,7 @@ def test_a_number_that_may_be_is_returned() -> None:
 
 
 # The page has the limits of the rates too, and is held to the same file.
-LIMITS: dict[str, list[float]] = json.loads((GOLDEN / "figure_limits.json").read_text(encoding="utf-8"))
+LIMITS: dict[str, list[float]] = golden("figure_limits.json")
 
 
 def test_the_limits_of_figures_are_those_of_the_golden_file() -> None:

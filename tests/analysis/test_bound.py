@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,8 @@ import roofwidget as rw
 from roofwidget.analysis.bound_lenient import bound_lenient, lacking
 from roofwidget.chips import Energy
 from roofwidget.kernels.non_kernels import non_kernels
+from tests.places import golden
+from tests.tables import has_columns
 
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 
@@ -133,17 +133,13 @@ def test_each_level_has_its_own_intensity() -> None:
 
 def test_a_kernel_above_its_roof_is_flagged_and_not_clamped() -> None:
     bound = one(1000, 1, 5.0, simple())
-    assert bound.above_roof.tolist() == [True]
-    assert bound.utilization.tolist() == [2.0]
-    assert bound.achieved.tolist() == [200.0]
-    assert bound.headroom.tolist() == [-5.0]
+    has_columns(bound, above_roof=[True], utilization=[2.0], achieved=[200.0], headroom=[-5.0])
 
 
 def test_without_an_overhead_the_number_of_launches_changes_nothing_since_all_amounts_are_totals() -> None:
     kernels = [rw.Kernel("k", 1000, 50, time=40.0, count=count) for count in (1, 1000)]
     bound = rw.bound(kernels, simple())
-    assert bound.time.tolist() == [10.0, 10.0]
-    assert bound.utilization.tolist() == [0.25, 0.25]
+    has_columns(bound, time=[10.0, 10.0], utilization=[0.25, 0.25])
 
 
 def test_no_kernels_give_empty_columns_and_no_time() -> None:
@@ -197,8 +193,7 @@ def test_each_kernel_of_a_set_is_judged_at_its_own_precision() -> None:
         rw.Kernel("nothing", 0, 0, precision="fp8"),
     ]
     bound = rw.bound(kernels, chip)
-    assert bound.compute_time.tolist() == [10.0, 5.0, 100.0, 10.0, 0.0]
-    assert bound.peak.tolist() == [100.0, 200.0, 10.0, 105.0, 100.0]
+    has_columns(bound, compute_time=[10.0, 5.0, 100.0, 10.0, 0.0], peak=[100.0, 200.0, 10.0, 105.0, 100.0])
 
 
 def test_a_kernels_own_precision_that_the_chip_lacks_raises_wherever_it_stands() -> None:
@@ -218,8 +213,7 @@ def test_flops_of_a_class_are_charged_to_its_own_peak_at_the_kernels_precision()
     amounts = {"tensor": 1000, "vector": 8}
     kernels = [rw.Kernel("k", amounts, 1, precision=own) for own in (None, "fp8")]
     bound = rw.bound(kernels, units())
-    assert bound.compute_time.tolist() == [1000 / 100 + 8 / 4, 1000 / 200 + 8 / 2]
-    assert bound.flops.tolist() == [1008, 1008]
+    has_columns(bound, compute_time=[1000 / 100 + 8 / 4, 1000 / 200 + 8 / 2], flops=[1008, 1008])
 
 
 def test_a_class_without_a_peak_of_its_own_is_charged_to_the_precisions_and_noted() -> None:
@@ -259,10 +253,13 @@ def test_exposed_communication_stretches_the_time_and_lowers_the_roof() -> None:
 def test_many_small_launches_need_their_time() -> None:
     kernels = [rw.Kernel("k", 300, 20, count=count) for count in (1, 6, 7)]
     bound = rw.bound(kernels, simple(), launch_overhead=0.5)
-    assert bound.overhead_time.tolist() == [0.5, 3.0, 3.5]
-    assert bound.time.tolist() == [3.0, 3.0, 3.5]
-    assert bound.bound_by.tolist() == ["compute", "compute", "overhead"]
-    assert bound.attainable.tolist() == [100.0, 100.0, 100.0]
+    has_columns(
+        bound,
+        overhead_time=[0.5, 3.0, 3.5],
+        time=[3.0, 3.0, 3.5],
+        bound_by=["compute", "compute", "overhead"],
+        attainable=[100.0, 100.0, 100.0],
+    )
 
 
 def test_a_launch_overhead_may_be_text_with_a_unit() -> None:
@@ -381,7 +378,7 @@ def test_a_time_of_zero_is_noted() -> None:
     )
 
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "bytes_elsewhere.json").read_text(encoding="utf-8"))
+GOLDEN = golden("bytes_elsewhere.json")
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=str)
@@ -397,8 +394,7 @@ def test_python_and_the_page_find_bytes_at_other_levels_alike(case: dict[str, An
 def test_network_bytes_have_a_time_of_their_own_over_the_chips_link() -> None:
     kernels = [("step", 300, {"HBM": 20, "network": 8}), ("alone", 300, 20, 6.0)]
     bound = rw.bound([*kernels, rw.Kernel("short", 300, {"HBM": 20, "network": 2}, time=4.0)], linked())
-    assert bound.network_time.tolist() == [4.0, 0.0, 1.0]
-    assert bound.time.tolist() == [4.0, 3.0, 3.0]
+    has_columns(bound, network_time=[4.0, 0.0, 1.0], time=[4.0, 3.0, 3.0])
     assert bound.bound_by.tolist() == bound.regime.tolist() == ["network", "compute", "compute"]
     assert bound.exposed_fraction.tolist() == [0.25, 0.0, 0.0]
     np.testing.assert_array_equal(bound.ai["network"], [37.5, np.nan, 150.0])
@@ -498,9 +494,7 @@ def test_a_kernel_that_lacks_only_a_link_keeps_its_attainable_rate() -> None:
     chip = rw.Chip("No link", {"bf16": 1e14}, {"HBM": 1e12})
     kernels = rw.Kernels(["sent", "local"], [1e12, 1e12], {"HBM": [1e9, 1e9], "network": [1e9, np.nan]}, time=[1, 1])
     found = bound_lenient(kernels, chip)
-    assert found.bound_by.tolist() == ["unknown", "compute"]
-    assert found.attainable.tolist() == [1e14, 1e14]
-    assert found.peak_fraction.tolist() == [0.01, 0.01]
+    has_columns(found, bound_by=["unknown", "compute"], attainable=[1e14, 1e14], peak_fraction=[0.01, 0.01])
     assert np.isnan(found.time).tolist() == np.isnan(found.network_time).tolist() == [True, False]
 
 

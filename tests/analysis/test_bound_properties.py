@@ -8,14 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import roofwidget as rw
-
-# A deadline for each example would make slow machines fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 CLOSE = 1e-12
 NEVER_MORE = 1 + CLOSE

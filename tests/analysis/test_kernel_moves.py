@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,10 @@ import roofwidget as rw
 from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.chips import Link
 from roofwidget.wire import by_row_from_wire, by_row_to_wire
+from tests.places import GOLDEN, golden
+from tests.tables import has_columns
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-FILE = json.loads((GOLDEN / "moves.json").read_text(encoding="utf-8"))
+FILE = golden("moves.json")
 CHIP = rw.Chip(
     "Golden",
     FILE["chip"]["peak_flops"],
@@ -107,7 +106,7 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
         "network": [5, 5],
     }
     np.testing.assert_allclose(found.self_time, [100e-6, 25e-6], rtol=1e-12)
-    assert (found.category.tolist(), found.extra["rank"].tolist()) == (["x", "y"], [1, 2])
+    has_columns(found, category=["x", "y"], extra={"rank": [1, 2]})
 
 
 def test_what_describes_the_measured_data_is_left_out_and_a_table_without_self_time_stays_without() -> None:

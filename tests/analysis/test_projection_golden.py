@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import roofwidget as rw
+from tests.places import GOLDEN, golden
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-FILE = json.loads((GOLDEN / "projection.json").read_text(encoding="utf-8"))
+FILE = golden("projection.json")
 OPTIONS = ("precision", "memory", "clock", "at_roof")
 
 

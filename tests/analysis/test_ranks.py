@@ -13,6 +13,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.analysis.ranks import Straggler
+from tests.tables import has_columns
 
 GEMM, GELU, REDUCE = "gemm", "gelu", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
 
@@ -31,8 +32,7 @@ def test_each_kernel_has_its_slowest_rank_its_median_and_its_spread_over_ranks()
     ranks = four()
     assert ranks.names.tolist() == [GEMM, GELU, REDUCE]
     np.testing.assert_allclose(ranks.time[0], [0.2, 0.202, 0.26, 0.198])
-    assert ranks.slowest_rank.tolist() == ["rank 2", "rank 3", "rank 0"]
-    assert ranks.fastest_rank.tolist() == ["rank 3", "rank 0", "rank 2"]
+    has_columns(ranks, slowest_rank=["rank 2", "rank 3", "rank 0"], fastest_rank=["rank 3", "rank 0", "rank 2"])
     np.testing.assert_allclose(ranks.median, [0.201, 0.02, 0.05])
     np.testing.assert_allclose(ranks.spread, [(0.26 - 0.198) / 0.201, 0.05, 0.04 / 0.05])
 
@@ -82,8 +82,9 @@ def test_a_rank_without_a_kernel_is_neither_its_slowest_nor_its_fastest() -> Non
     some = rw.Kernels(["a", "b"], [1, 1], [1, 1], time=[1, 2])
     more = rw.Kernels(["a", "c", "d"], [1] * 3, [1] * 3, time=[2.0, 3.0, np.nan])
     ranks = rw.ranks([some, more])
-    assert ranks.slowest_rank.tolist() == ["rank 1", "rank 0", "rank 1", None]
-    assert ranks.fastest_rank.tolist() == ["rank 0", "rank 0", "rank 1", None]
+    has_columns(
+        ranks, slowest_rank=["rank 1", "rank 0", "rank 1", None], fastest_rank=["rank 0", "rank 0", "rank 1", None]
+    )
     assert ranks.to_dataframe()["ranks"].tolist() == [2, 1, 1, 0]
 
 
@@ -117,7 +118,7 @@ def test_a_kernel_that_takes_no_time_on_the_median_rank_has_no_finite_spread() -
 
 def test_a_kernel_of_two_ranks_has_a_median_between_them_and_may_make_a_straggler() -> None:
     ranks = rw.ranks(of([1, 3]))
-    assert (ranks.median.tolist(), ranks.spread.tolist(), ranks.excess.tolist()) == ([2], [1], [-1, 1])
+    has_columns(ranks, median=[2], spread=[1], excess=[-1, 1])
     assert [(one.rank, one.share) for one in ranks.stragglers] == [("rank 1", 0.5)]
 
 

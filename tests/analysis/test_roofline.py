@@ -6,20 +6,20 @@ import json
 import math
 import re
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import roofwidget as rw
 from roofwidget.analysis.roofline import join_times
+from tests import places
 
-GOLDEN_FILE = Path(__file__).parents[1] / "golden/roofline.json"
+GOLDEN_FILE = places.GOLDEN / "roofline.json"
 GOLDEN: dict[str, Any] = json.loads(GOLDEN_FILE.read_text(encoding="utf-8"))
 CLOSE = 1e-12
 NUMBERS = [
@@ -28,10 +28,6 @@ NUMBERS = [
 ]
 OF_OPTIONS = ["body_time", "network_time", "overhead_time", "exposed_fraction"]
 WORDS = ["bound_by", "regime", "balanced", "above_roof"]
-
-# A deadline for each example would make slow machines fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 rates = st.floats(min_value=1e3, max_value=1e18)
 

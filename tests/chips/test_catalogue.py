@@ -6,19 +6,19 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.chips import AmbiguousChipError, Chip, MissingFigureError, UnknownChipError, chip, chips
+from tests.places import ROOT
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[2]
+
 CATALOGUE: dict[str, Any] = tomllib.loads((ROOT / "roofwidget/chips/catalogue.toml").read_text(encoding="utf-8"))
 ENTRIES = {entry["id"]: entry for entry in CATALOGUE["chips"]}
 PRO_6000 = "'rtx-pro-6000-workstation', 'rtx-pro-6000-server', 'rtx-pro-6000-max-q'"

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from roofwidget.chips import Chip, MissingFigureError, chip, chips, is_off_chip
+from tests.places import ROOT
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-CHIPS = Path(__file__).parents[2] / "roofwidget/chips"
+CHIPS = ROOT / "roofwidget" / "chips"
 DATA = Path(__file__).parents[3] / "shared/data/chips.toml"
 CATALOGUE: dict[str, Any] = tomllib.loads((CHIPS / "catalogue.toml").read_text(encoding="utf-8"))
 SOURCES: dict[str, Any] = tomllib.loads((CHIPS / "sources.toml").read_text(encoding="utf-8"))["sources"]

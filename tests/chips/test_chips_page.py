@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from roofwidget.chips import chips, load_chips
+from tests.places import DOCS
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "chips.md").read_text(encoding="utf-8")
 
 

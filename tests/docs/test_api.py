@@ -6,14 +6,13 @@ import re
 import runpy
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from traitlets import TraitType
 
 import roofwidget as rw
+from tests.places import DOCS
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted((DOCS / "api").glob("*.rst"))
 DIRECTIVE = re.compile(r"^\.\. (\w+):: (\S+)", re.MULTILINE)
 DESCRIBES = {"module", "automodule", "autoclass", "autoexception", "autofunction", "data"}

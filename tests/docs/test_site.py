@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Frame, Page, Route, exp
 import roofwidget as rw
 from roofwidget import cli
 from roofwidget.readers.page import MARK
+from tests.places import ROOT
 
 VARIABLE = "ROOFWIDGET_SITE"
 if VARIABLE not in os.environ:
@@ -28,7 +29,7 @@ if VARIABLE not in os.environ:
 SITE = Path(os.environ[VARIABLE]).resolve()
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 LIVE = [page for page in PAGES if page.startswith("live/")]
-AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 TO_AXE = ["index.html", "api/analysis.html", "chips.html", "course/index.html", "first_five_minutes.html"]
 SERIOUS = """async () => (await axe.run()).violations.filter(({ impact }) => /serious|critical/.test(impact))
   .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))"""

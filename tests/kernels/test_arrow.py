@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import roofwidget as rw
+from tests.tables import has_columns
 
 pa = pytest.importorskip("pyarrow")
 
@@ -123,7 +124,7 @@ def test_a_column_of_arrow_or_polars_is_no_table() -> None:
 
 def test_a_mapping_may_hold_arrays_of_arrow() -> None:
     kernels = rw.Kernels.from_dataframe({"name": pa.array(["a"]), "flops": pa.array([1]), "bytes": [2.0]})
-    assert (kernels.names.tolist(), kernels.flops.tolist()) == (["a"], [1.0])
+    has_columns(kernels, names=["a"], flops=[1.0])
 
 
 def every_column() -> rw.Kernels:

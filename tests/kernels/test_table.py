@@ -21,6 +21,7 @@ from roofwidget.kernels.concat import concat
 from roofwidget.kernels.kernel import as_kernel
 from roofwidget.kernels.table import as_kernels
 from roofwidget.kernels.table_record import from_record, to_record
+from tests.tables import has_columns
 
 TOO_LARGE = 10**400
 NOT_AMOUNTS: list[Any] = [
@@ -302,8 +303,7 @@ def test_a_table_gives_columns_with_nan_where_unknown(table: Kernels) -> None:
     np.testing.assert_array_equal(table.bytes, [1.2e7, 8e6, 8e6, math.nan])
     np.testing.assert_array_equal(table.time, [31e-6, math.nan, 4e-6, math.nan])
     np.testing.assert_array_equal(table.count, [3, 1, 1, 1])
-    assert table.precision.tolist() == ["bf16", None, None, None]
-    assert table.category.tolist() == ["dot", "dot", None, None]
+    has_columns(table, precision=["bf16", None, None, None], category=["dot", "dot", None, None])
 
 
 def test_a_table_keeps_flops_by_precision_and_bytes_by_level(table: Kernels) -> None:
@@ -653,8 +653,7 @@ def test_words_are_kept_as_codes_into_the_different_ones_in_order_of_appearance(
 
 def test_a_part_of_a_table_keeps_its_words(table: Kernels) -> None:
     part = table[[2, 0]]
-    assert part.precision.tolist() == [None, "bf16"]
-    assert part.category.tolist() == [None, "dot"]
+    has_columns(part, precision=[None, "bf16"], category=[None, "dot"])
     assert part.codes("name").values == ("copy", "matmul")
 
 
@@ -774,8 +773,7 @@ def test_ratios_stay_in_parts_copies_frames_and_records() -> None:
 
 def test_tables_with_and_without_ratios_are_joined() -> None:
     both = concat({"lab": RATIOS[:1], "run": Kernels(["a"], [4], [2], time=[1])})
-    assert both.arithmetic_intensity.tolist() == [0.083, 2]
-    assert both.achieved.tolist() == [15.4e9, 4]
+    has_columns(both, arithmetic_intensity=[0.083, 2], achieved=[15.4e9, 4])
     assert both.rate[0] == 15.4e9
     assert np.isnan(both.rate[1])
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
+from tests.places import FIXTURES
 
 NAN = float("nan")
-ROCPROF = Path(__file__).parents[1] / "fixtures" / "rocprof"
+ROCPROF = FIXTURES / "rocprof"
 
 
 def profiled(**changes: Any) -> rw.Kernels:

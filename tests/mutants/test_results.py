@@ -11,8 +11,8 @@ import pytest
 from tests.mutants import __main__ as command
 from tests.mutants import results
 from tests.mutants.results import Mutant, Outcome
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 KILLED: Outcome = "killed"
 
 

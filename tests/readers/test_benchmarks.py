@@ -11,6 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
 RULE = "-" * 60
 MIXBENCH = f"""\
@@ -71,7 +72,7 @@ def test_a_table_of_mixbench_alone_is_read() -> None:
     header = next(at for at, line in enumerate(lines) if line.startswith("Compute iters"))
     kernels = read("\r\n".join(lines[header:-1]).encode())
     assert kernels.precision.tolist() == [None] * 4 + ["int32"] * 2
-    assert any("the table has no line of dashes at its end" in word for word in kernels.warnings)
+    assert warns(kernels, "the table has no line of dashes at its end")
 
 
 def test_a_table_of_an_old_mixbench_gives_the_intensity_by_its_rates() -> None:
@@ -112,7 +113,7 @@ def test_a_bandwidth_above_the_memorys_is_said() -> None:
     text = MIXBENCH.replace("80.00, 320.00", "80.00, 700.00").encode()
     assert any(word.startswith(said) for word in read(text).warnings)
     assert any(word.startswith(said) for word in rw.read_ceilings(text).notes)
-    assert not any("above the" in word for word in read(MIXBENCH.encode()).warnings)
+    assert not warns(read(MIXBENCH.encode()), "above the")
 
 
 # -- Google Benchmark ----------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def test_a_counter_of_flops_is_a_rate(counter: str, value: float) -> None:
 def test_repetitions_are_added_and_their_aggregates_are_not() -> None:
     mean = benchmark("BM_a_mean", run_type="aggregate", aggregate_name="mean", iterations=2)
     kernels = read(exported(benchmark("BM_a", run_type="iteration"), benchmark("BM_a", run_type="iteration"), mean))
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["BM_a"], [2000])
+    has_columns(kernels, names=["BM_a"], count=[2000])
     # Old versions say it only by the name, and a benchmark may have such a name.
     old = read(exported(benchmark("BM_a"), benchmark("BM_a_mean"), benchmark("BM_of_the_median")))
     assert old.names.tolist() == ["BM_a", "BM_of_the_median"]
@@ -170,9 +171,9 @@ def test_a_file_of_aggregates_alone_gives_the_medians() -> None:
     kinds = ("mean", "median", "stddev")
     runs = [benchmark(f"BM_a_{kind}", run_type="aggregate", real_time=40.0 + at) for at, kind in enumerate(kinds)]
     kernels = read(exported(*runs))
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["BM_a"], [1])
+    has_columns(kernels, names=["BM_a"], count=[1])
     np.testing.assert_allclose(kernels.time, [41e-9], rtol=1e-15)
-    assert any("the medians are read, as one iteration each" in word for word in kernels.warnings)
+    assert warns(kernels, "the medians are read, as one iteration each")
 
 
 CSV = """\

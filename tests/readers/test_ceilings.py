@@ -8,15 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests import places
+from tests.places import ROOT
 from tests.real_files import real_file
+from tests.tables import has_columns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
-MAKER = Path(__file__).parents[1] / "make_fixtures" / "ceilings.py"
+FIXTURES = places.FIXTURES / "ceilings"
+MAKER = ROOT / "tests" / "make_fixtures" / "ceilings.py"
 
 
 def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
@@ -172,14 +174,17 @@ def test_carm_runs_are_chosen_by_instruction_set_precision_and_threads() -> None
 
 def test_carm_applications_count_what_the_core_asks_for_and_find_their_machine() -> None:
     kernels = rw.read(FIXTURES / "oak_applications.csv")
-    assert kernels.names.tolist() == ["stencil", "spmv", "mixed", "gather"]
-    assert kernels.time.tolist() == [1.5, 0.5, 0.25, 2]
-    assert kernels.flops.tolist() == [30e9, 3e9, 25e9, 0]
+    has_columns(
+        kernels, names=["stencil", "spmv", "mixed", "gather"], time=[1.5, 0.5, 0.25, 2], flops=[30e9, 3e9, 25e9, 0]
+    )
     # FLOPs over the intensity, and 30 GB/s for 2 s where there are no FLOPs.
-    assert kernels.bytes_by_level["L1"].tolist() == [120e9, 24e9, 12.5e9, 60e9]
-    assert np.isnan(kernels.bytes).all()
-    assert kernels.precision.tolist() == ["fp64", "fp32", "fp64", None]
-    assert kernels.extra["ISA"].tolist() == [None, "avx2", "avx2", None]
+    has_columns(
+        kernels,
+        bytes_by_level={"L1": [120e9, 24e9, 12.5e9, 60e9]},
+        bytes=None,
+        precision=["fp64", "fp32", "fp64", None],
+        extra={"ISA": [None, "avx2", "avx2", None]},
+    )
     assert kernels.chip == rw.read_ceilings(FIXTURES / "oak_roofline.csv")
     assert kernels.chip is not None
     judged = rw.bound(kernels, kernels.chip, memory="L1")

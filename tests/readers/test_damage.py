@@ -8,7 +8,6 @@ import json
 import random
 import tracemalloc
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,8 +17,8 @@ from pyarrow import parquet as pq
 import roofwidget as rw
 from roofwidget.readers import FORMATS, ProfileError
 from roofwidget.readers.input import archives
+from tests.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 RECORDS: Final = [{"kernel": "a", "flops": 1, "bytes": 2, "time": 3}] * 3
 BOMB: Final = 2**25
 LIMIT: Final = 2**22

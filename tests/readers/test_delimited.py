@@ -186,7 +186,7 @@ def tables(draw: st.DrawFn) -> bytes:
 
 
 @given(tables(), st.sampled_from([1, 40, 2**20]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_way_to_split_a_table_gives_the_same_cells_numbers_lines_and_errors(data: bytes, size: int) -> None:
     pytest.importorskip("pyarrow")
     with one_by_one():
@@ -197,7 +197,7 @@ def test_every_way_to_split_a_table_gives_the_same_cells_numbers_lines_and_error
 
 
 @given(st.text(st.sampled_from('ab,"\n\r ;\x1f\u00e9#1.\t'), max_size=60), st.sampled_from([",", ";", "\t"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_pyarrow_splits_any_text_as_python_does(text: str, mark: str) -> None:
     pytest.importorskip("pyarrow")
     data = (f"kernel{mark}x\n" + text.replace(",", mark)).encode()

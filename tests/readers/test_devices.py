@@ -11,8 +11,9 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import devices
+from tests.places import FIXTURES
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 GPUS = [chip for vendor in ("nvidia", "amd") for chip in rw.chips(vendor=vendor) if chip.kind == "gpu"]
 
 
@@ -113,16 +114,14 @@ def test_events_of_mtia_are_kernels_and_unknown_categories_are_said() -> None:
         event("mtia_ccp_events", "fc_kernel", correlation=3),
     ]
     kernels = rw.read(json.dumps({"traceEvents": events}).encode())
-    assert kernels.names.tolist() == ["fc_kernel"]
-    assert kernels.extra["operation"].tolist() == ["aten::mm"]
-    assert kernels.time.tolist() == [4e-6]
+    has_columns(kernels, names=["fc_kernel"], extra={"operation": ["aten::mm"]}, time=[4e-6])
     kernels = rw.read(
         json.dumps({"traceEvents": [*events, event("npu_kernel", "a"), event("npu_kernel", "b")]}).encode()
     )
     assert kernels.warnings[0].endswith("so time on a device may be missing: 'npu_kernel (2)'")
     ordinary = [event("python_function", "f"), event("ac2g", "arrow"), event("user_annotation", "step")]
     kernels = rw.read(json.dumps({"traceEvents": [*events, *ordinary]}).encode())
-    assert not any("categories" in said for said in kernels.warnings)
+    assert not warns(kernels, "categories")
 
 
 def test_a_profile_of_one_die_of_an_mi250x_has_the_roofs_of_one_die(tmp_path: Path) -> None:
@@ -183,7 +182,7 @@ def test_the_chip_advised_for_a_table_has_its_compute_capability(capability: str
     kernels = rw.read(text.encode())
     said = next(warning for warning in kernels.warnings if "there is no chip" in warning)
     assert f"such as chip='{chip}' (compute capability {capability})" in said
-    assert not any("but the data sheet" in warning for warning in rw.read(text.encode(), chip=chip).warnings)
+    assert not warns(rw.read(text.encode(), chip=chip), "but the data sheet")
     other = "l4" if capability == "7.0" else "v100-sxm2-16gb"
     (said,) = [warning for warning in rw.read(text.encode(), chip=other).warnings if "but the data sheet" in warning]
     assert said.endswith(f"as '{chip}' has, but the data sheet is that of '{other}'")

@@ -12,12 +12,12 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import roofwidget as rw
+from tests.places import FIXTURES
 
 
 def zipped(data: bytes) -> bytearray:
@@ -65,7 +65,6 @@ def test_a_damaged_stream_within_a_stream_is_damaged() -> None:
         rw.read(data)
 
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 LONG = 60_000
 """A regular expression that searches on from each of so many letters takes many seconds."""
 

@@ -14,9 +14,11 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.likwid.perfctr import counter_groups
+from tests import places
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
+FIXTURES = places.FIXTURES / "ceilings"
 
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
@@ -24,12 +26,14 @@ def test_each_region_is_a_kernel_of_all_its_threads(name: str) -> None:
     kernels = rw.read(FIXTURES / name)
     assert kernels.names.tolist() == ["solve", "setup, coarse"]
     # Each of two threads: 1e9 scalar, 2 x 0.25e9 of 128 bits, 4 x 0.125e9 of 256 bits.
-    assert kernels.flops_by_precision["fp64"].tolist() == [4e9, 4e9]
-    assert kernels.bytes_by_level["DRAM"].tolist() == [4e9, 4e9]
-    assert kernels.time.tolist() == [0.8, 0.8]
-    assert kernels.arithmetic_intensity.tolist() == [1, 1]
-    assert kernels.extra["calls"].tolist() == [12, 1]
-    assert kernels.extra["threads"].tolist() == [2, 2]
+    has_columns(
+        kernels,
+        flops_by_precision={"fp64": [4e9, 4e9]},
+        bytes_by_level={"DRAM": [4e9, 4e9]},
+        time=[0.8, 0.8],
+        arithmetic_intensity=[1, 1],
+        extra={"calls": [12, 1], "threads": [2, 2]},
+    )
     assert set(kernels.extra["CPU"]) == {"Oak 8 cores"}
     assert set(kernels.extra["clock (Hz)"]) == {2.5e9}
     assert "2 x FP_ARITH_INST_RETIRED_128B_PACKED_DOUBLE" in kernels.origin["flops:fp64"][0]
@@ -71,7 +75,7 @@ def test_groups_that_took_turns_are_scaled_to_one_time() -> None:
     # 1.5 GB in half the time and 0.5 GB in a quarter of it.
     assert {level: float(moved[0]) for level, moved in kernels.bytes_by_level.items()} == {"L2": 3e9, "L3": 2e9}
     assert "x 2 to the time of the group with FLOPs" in kernels.origin["bytes:L2"][0]
-    assert any("alternate" in warning for warning in kernels.warnings)
+    assert warns(kernels, "alternate")
 
 
 def appended(tmp_path: Path, *names: str) -> Path:
@@ -98,7 +102,7 @@ def test_a_second_run_of_a_group_does_not_mix_its_time_with_the_rates_of_the_fir
     path = tmp_path / "run.txt"
     path.write_text(text + text.replace("0.6494", "1.2988").replace("577889172", "1155778344"), encoding="utf-8")
     kernels = rw.read(path)
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
+    has_columns(kernels, flops=[577_889_172], time=[0.6494])
     assert "group FLOPS_DP was measured in 2 runs: the first counts" in kernels.warnings
 
 
@@ -180,12 +184,11 @@ def test_a_bench_whose_last_run_is_cut_off_is_said(tmp_path: Path) -> None:
 
 def test_the_json_filter_tells_the_same_sums() -> None:
     kernels = rw.read(FIXTURES / "likwid.json")
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
-    assert np.isnan(kernels.bytes).all()
+    has_columns(kernels, flops=[577_889_172], time=[0.6494], bytes=None)
 
 
 def test_without_regions_the_time_is_said_to_be_that_of_the_process() -> None:
-    assert any("no region is marked" in warning for warning in rw.read(FIXTURES / "likwid_turns.txt").warnings)
+    assert warns(rw.read(FIXTURES / "likwid_turns.txt"), "no region is marked")
 
 
 def test_events_that_disagree_with_the_printed_rate_are_not_believed(tmp_path: Path) -> None:
@@ -194,16 +197,16 @@ def test_events_that_disagree_with_the_printed_rate_are_not_believed(tmp_path: P
     path.write_text(text.replace("577889172", "288944586"), encoding="utf-8")
     kernels = rw.read(path)
     assert kernels.flops[0] == pytest.approx(889.8819e6 * 0.6494, rel=1e-12)
-    assert any("the latter is used" in warning for warning in kernels.warnings)
+    assert warns(kernels, "the latter is used")
 
 
 def test_likwid_bench_is_a_machine_and_its_runs_are_kernels() -> None:
     chip = rw.read_ceilings(FIXTURES / "likwid_bench.txt")
     assert (chip.peak("fp64"), chip.bandwidth("DRAM"), round(chip.ridge_point(), 4)) == (64e9, 38.4e9, 1.6667)
     kernels = rw.read(FIXTURES / "likwid_bench.txt", level="L3")
-    assert kernels.names.tolist() == ["triad_avx", "peakflops_avx_fma"]
-    assert kernels.bytes_by_level["L3"].tolist() == [96e9, 32e6]
-    assert kernels.achieved.tolist() == [3.2e9, 64e9]
+    has_columns(
+        kernels, names=["triad_avx", "peakflops_avx_fma"], bytes_by_level={"L3": [96e9, 32e6]}, achieved=[3.2e9, 64e9]
+    )
 
 
 def test_half_a_machine_names_the_command_that_is_missing(tmp_path: Path) -> None:
@@ -313,8 +316,7 @@ GRACE_RATES = {
 def test_the_fp_rate_of_grace_is_of_any_precision(group: str) -> None:
     kernels = rw.read(run(group, GRACE, GRACE_RATES).encode())
     assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"": [2.1e9]}
-    assert kernels.time.tolist() == [1]
-    assert kernels.bytes_by_level["DRAM"].tolist() == [25.6e9]
+    has_columns(kernels, time=[1], bytes_by_level={"DRAM": [25.6e9]})
     assert kernels.origin["flops"][0] == "FP_FIXED_OPS_SPEC + FP_SCALE_OPS_SPEC"
     assert kernels.warnings == ()
 
@@ -327,10 +329,8 @@ def test_scalable_operations_of_a64fx_count_four_times_for_vectors_of_512_bits(w
     kernels = rw.read(run(f"FLOPS_{word}", events, rates).encode())
     assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {precision: [405e6]}
     assert f"4 x FP_{word}_SCALE_OPS_SPEC" in kernels.origin[f"flops:{precision}"][0]
-    assert any(
-        f"'{word} (FP+SVE512) [MFLOP/s]' is based on an assumption of LIKWID, and not '{word} (FP) [MFLOP/s]'"
-        in warning
-        for warning in kernels.warnings
+    assert warns(
+        kernels, f"'{word} (FP+SVE512) [MFLOP/s]' is based on an assumption of LIKWID, and not '{word} (FP) [MFLOP/s]'"
     )
 
 
@@ -448,8 +448,7 @@ def test_a_counter_of_all_precisions_counts_once_in_groups_of_two_precisions() -
 
 def test_the_real_solver_counts_its_flops_exactly() -> None:
     kernels = rw.read(real_file("likwid/hpcte_cg_likwid_native_FLOPS_DP.txt"))
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
-    assert kernels.extra["clock (Hz)"].tolist() == [3537.1431e6]
+    has_columns(kernels, flops=[577_889_172], time=[0.6494], extra={"clock (Hz)": [3537.1431e6]})
 
 
 def test_the_real_run_without_permission_says_so() -> None:

@@ -9,16 +9,17 @@ import random
 import runpy
 import tracemalloc
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests import places
 from tests.real_files import real_file
+from tests.tables import warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+FIXTURES = places.FIXTURES / "ncu"
 REPORT = (FIXTURES / "two_kernels.ncu-rep").read_bytes()
 MADE = runpy.run_path(str(FIXTURES.parents[1] / "make_fixtures" / "ncu.py"))
 HEADER = '"ID","Process ID","Kernel Name","Grid Size","Block Size","CC","Metric Name","Metric Unit","Metric Value"\n'
@@ -231,7 +232,7 @@ def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
     timed = text.replace("launch__waves_per_multiprocessor", "gpu__time_duration.sum")
     kernels = read(timed.encode())
     missing = "the file does not have bytes of DRAM (dram__bytes.sum), bytes of L2 (lts__t_bytes.sum), bytes of L1"
-    assert any(missing in warning for warning in kernels.warnings)
+    assert warns(kernels, missing)
 
 
 def test_half_a_million_columns_end_in_one_error() -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.readers import read
 from roofwidget.readers.ncu.flops import is_tensor_name, mma_shape
+from tests import places
+from tests.tables import has_columns, warns
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+FIXTURES = places.FIXTURES / "ncu"
 HEADER = '"ID","Process ID","Kernel Name","CC","Metric Name","Metric Unit","Metric Value"'
 SASS = "smsp__sass_thread_inst_executed_op_"
 PATH = "sm__ops_path_tensor_"
@@ -30,7 +31,7 @@ def launch(metrics: dict[str, str], name: str = "k", cc: str = "9.0", **options:
 
 
 def said(kernels: Kernels, words: str) -> bool:
-    return any(words in warning for warning in kernels.warnings)
+    return warns(kernels, words)
 
 
 def test_rates_per_cycle_become_whole_counts() -> None:
@@ -181,7 +182,7 @@ def test_launches_of_one_chip_share_a_roof_where_the_capability_is_not_told() ->
 def test_headers_with_their_unit_in_brackets_are_read() -> None:
     text = '"ID","Kernel Name","dram__bytes.sum [Kbyte]","gpu__time_duration.sum [us]"\n"0","k","2.5","4"\n'
     kernels = read(text.encode())
-    assert (kernels.bytes.tolist(), kernels.time.tolist()) == ([2500], [4e-6])
+    has_columns(kernels, bytes=[2500], time=[4e-6])
 
 
 def test_text_of_a_program_in_another_notation_does_not_decide_that_of_the_numbers() -> None:
@@ -493,7 +494,6 @@ ANY_LAUNCH = st.fixed_dictionaries(
 
 
 # A deadline per example would fail on slow machines.
-@settings(deadline=None)
 @given(
     st.lists(ANY_LAUNCH, min_size=2, max_size=5).flatmap(
         lambda rows: st.tuples(st.just(rows), st.permutations(range(len(rows))))

@@ -17,8 +17,9 @@ import roofwidget as rw
 from roofwidget import readers
 from roofwidget.readers import FORMATS, ProfileError, Source, ceilings, read, reader
 from roofwidget.readers.tables.tools import TOOLS
+from tests.places import FIXTURES
+from tests.tables import has_columns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
 CSV = b"kernel,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,\n"
 
@@ -137,7 +138,7 @@ def test_what_no_reader_knows_is_one_error_that_says_what_it_looks_like(data: by
 def test_the_columns_that_the_error_proposes_are_those_that_read_the_table() -> None:
     columns = {"flops": ("gflop", "GFLOP"), "bytes": ("mb", "MB"), "time": ("ms", "ms")}
     kernels = read(b"op,gflop,mb,ms\nmatmul,1,2,3\n", columns=columns)
-    assert (kernels.flops.tolist(), kernels.bytes.tolist(), kernels.time.tolist()) == ([1e9], [2e6], [3e-3])
+    has_columns(kernels, flops=[1e9], bytes=[2e6], time=[3e-3])
 
 
 def test_a_folder_without_a_profile_says_what_it_holds_and_how_to_read_its_files(tmp_path: Path) -> None:

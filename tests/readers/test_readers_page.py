@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import runpy
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.readers import FORMATS
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.places import DOCS
 
 
 @pytest.fixture(scope="module")

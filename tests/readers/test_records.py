@@ -22,9 +22,10 @@ from pyarrow import parquet as pq
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
+from tests.places import golden
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 NAN = math.nan
 COLUMNS = {"kernel": ["matmul", "copy"], "flops": [4.3e9, 0.0], "bytes": [1.2e7, 8e6], "time (us)": [31.0, 4.0]}
 SAME = rw.Kernels(["matmul", "copy"], [4.3e9, 0], [1.2e7, 8e6], time=[31e-6, 4e-6])
@@ -102,7 +103,7 @@ def test_bytes_by_level_and_flops_by_precision_keep_their_keys() -> None:
     kernels = read(csv("name,flops:fp16,bytes:L2,HBM bytes,precision,type", "a,1,2,3,FP16,dot"))
     assert dict(kernels.flops_by_precision).keys() == {"fp16"}
     assert {level: column.tolist() for level, column in kernels.bytes_by_level.items()} == {"L2": [2], "HBM": [3]}
-    assert (kernels.precision.tolist(), kernels.category.tolist()) == (["fp16"], ["dot"])
+    has_columns(kernels, precision=["fp16"], category=["dot"])
 
 
 @pytest.mark.parametrize("word", ["GFLOPs", "gflops", "Achieved TFLOPS", "speed (MFLOPS)"])
@@ -136,7 +137,7 @@ def test_a_column_that_is_called_by_its_unit_alone_is_used(word: str, field: str
 
 def test_times_may_be_called_by_their_unit_alone_and_rates_need_one() -> None:
     kernels = read(csv("kernel,flops,GB/s,ms", "a,1,4,500"))
-    assert (kernels.time.tolist(), kernels.bytes.tolist()) == ([0.5], [2e9])
+    has_columns(kernels, time=[0.5], bytes=[2e9])
     kernels = read(csv("kernel,flops,GB/s", "a,1,4"))
     assert kernels.warnings == ("'GB/s' is not used: it is a rate, and there is no column of seconds",)
 
@@ -156,8 +157,7 @@ def test_units_beside_a_column_that_tells_the_same_are_no_matter() -> None:
 def test_other_columns_of_numbers_and_texts_are_kept() -> None:
     kernels = read(csv("name,time,grid,stream,empty", "a,1,4x4,7,", "b,2,,8.5,"))
     assert dict(kernels.extra).keys() == {"grid", "stream"}
-    assert kernels.extra["grid"].tolist() == ["4x4", None]
-    assert kernels.extra["stream"].tolist() == [7, 8.5]
+    has_columns(kernels, extra={"grid": ["4x4", None], "stream": [7, 8.5]})
     frame = pd.DataFrame({"name": ["a"], "time": [1], "hot": [True], "when": [pd.Timestamp(0)], "ids": [[1, 2]]})
     assert {name: column.tolist() for name, column in read(frame).extra.items()} == {"hot": [1]}
 
@@ -168,8 +168,7 @@ def test_columns_are_named_by_the_user_with_their_units() -> None:
         data,
         columns={"name": "what", "flops": ("work", "GFLOP"), "bytes:HBM": ("rate", "GB/s"), "time": ("span", "ms")},
     )
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([3e9], [0.01])
-    assert kernels.bytes_by_level["HBM"].tolist() == [2e7]
+    has_columns(kernels, flops=[3e9], time=[0.01], bytes_by_level={"HBM": [2e7]})
     assert kernels.origin["bytes:HBM"].tolist() == ['"rate" x 1000000000 x time']
 
 
@@ -450,7 +449,7 @@ def test_what_a_table_writes_as_csv_it_reads_again() -> None:
     assert again.count.tolist() == [1, 7]
 
 
-GUARDED: list[list[str]] = json.loads((GOLDEN / "csv_guard.json").read_text(encoding="utf-8"))["guarded"]
+GUARDED: list[list[str]] = golden("csv_guard.json")["guarded"]
 
 
 @pytest.mark.parametrize(("text", "guarded"), GUARDED)
@@ -458,8 +457,7 @@ def test_a_guarded_text_of_a_saved_csv_comes_back_as_it_was(text: str, guarded: 
     cells = {"name": [guarded, "b"], "category": [guarded, ""], "flops": [1, 2], f"{guarded} x": ["-1.5", "2"]}
     for delimiter in ",\t":
         kernels = read(pd.DataFrame(cells).to_csv(index=False, sep=delimiter).encode())
-        assert kernels.names.tolist() == [text, "b"]
-        assert kernels.category.tolist() == [text, None]
+        has_columns(kernels, names=[text, "b"], category=[text, None])
         assert kernels.extra[f"{text} x"].tolist() == [-1.5, 2]
 
 
@@ -503,13 +501,17 @@ def tracelens(**more: Any) -> pd.DataFrame:
 
 def test_tracelens_tables_are_of_one_launch_and_their_megabytes_are_mebibytes() -> None:
     kernels = read(tracelens())
-    assert kernels.flops.tolist() == [5 * 32768]
-    assert kernels.bytes.tolist() == [5 * 7168]
-    assert kernels.time.tolist() == pytest.approx([12.5e-6], rel=1e-15)
-    assert (kernels.count.tolist(), kernels.precision.tolist()) == ([5], ["bf16"])
-    assert kernels.extra["param: B"].tolist() == [4]
+    has_columns(
+        kernels,
+        flops=[5 * 32768],
+        bytes=[5 * 7168],
+        time=pytest.approx([12.5e-6], rel=1e-15),
+        count=[5],
+        precision=["bf16"],
+        extra={"param: B": [4]},
+    )
     assert "compulsory bytes" in kernels.origin["bytes"][0]
-    assert any("not measured traffic" in warning for warning in kernels.warnings)
+    assert warns(kernels, "not measured traffic")
 
 
 def test_tracelens_tables_with_means_alone_are_added_up() -> None:
@@ -574,7 +576,5 @@ def test_layers_that_fasterbench_does_not_count_are_unknown() -> None:
     )
     kernels = read(frame)
     np.testing.assert_array_equal(kernels.flops, [64000, NAN])
-    assert kernels.bytes.tolist() == [1000, 500]
-    assert kernels.time.tolist() == [2e-3, 1e-3]
-    assert kernels.category.tolist() == ["Conv2d", "ReLU"]
+    has_columns(kernels, bytes=[1000, 500], time=[2e-3, 1e-3], category=["Conv2d", "ReLU"])
     assert kernels.warnings[0].startswith("1 of 2 rows have no FLOPs")

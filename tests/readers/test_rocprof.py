@@ -13,10 +13,13 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests import places
+from tests.places import ROOT
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "rocprof"
-MAKER = Path(__file__).parents[1] / "make_fixtures" / "rocprof.py"
+FIXTURES = places.FIXTURES / "rocprof"
+MAKER = ROOT / "tests" / "make_fixtures" / "rocprof.py"
 TRIAD, WIPE, TILES = range(3)
 
 
@@ -37,8 +40,7 @@ def test_the_committed_twins_are_what_their_script_makes() -> None:
 def test_vector_flops_are_64_lanes_a_wave_with_two_for_an_fma() -> None:
     kernels = rw.read(FIXTURES / "gfx90a")
     # 64 x 2 x 32,768; none; 64 x (10 + 200 + 2 x 3000).
-    assert kernels.flops_by_precision["fp64"].tolist() == [4_194_304, 0, 397_440]
-    assert kernels.flops_by_precision["fp32"].tolist() == [0, 0, 64 * 7]
+    has_columns(kernels, flops_by_precision={"fp64": [4_194_304, 0, 397_440], "fp32": [0, 0, 64 * 7]})
     assert "SQ_INSTS_VALU_*_F64" in kernels.origin["flops:fp64"][TRIAD]
 
 
@@ -59,9 +61,14 @@ def test_hbm_bytes_on_gfx90a_are_requests_of_32_and_64_bytes() -> None:
 
 def test_caches_on_gfx90a_have_lines_of_64_bytes_and_lds_four_bytes_a_bank() -> None:
     kernels = rw.read(FIXTURES / "gfx90a")
-    assert kernels.bytes_by_level["L2"].tolist() == [3 * 2**24, 2**23, 64 * (600_000 + 16_384 + 120)]
-    assert kernels.bytes_by_level["L1"].tolist() == [64 * 1_572_864, 0, 64_000_000]
-    assert kernels.bytes_by_level["LDS"].tolist() == [0, 0, 480_000 * 4 * 32]
+    has_columns(
+        kernels,
+        bytes_by_level={
+            "L2": [3 * 2**24, 2**23, 64 * (600_000 + 16_384 + 120)],
+            "L1": [64 * 1_572_864, 0, 64_000_000],
+            "LDS": [0, 0, 480_000 * 4 * 32],
+        },
+    )
 
 
 def test_times_are_exact_beyond_what_a_double_holds_in_nanoseconds() -> None:
@@ -136,10 +143,12 @@ def test_old_names_of_columns_are_known(tmp_path: Path) -> None:
 
 def test_passes_are_joined_by_dispatch_and_the_table_of_times_is_believed() -> None:
     kernels = rw.read(FIXTURES / "gfx942")
-    assert kernels.names.tolist() == ["reduce(float*)", "gemm_bf16", "reduce(float*)"]
-    assert kernels.flops_by_precision["fp32"].tolist() == [256_000, 0, 0]
-    assert kernels.flops_by_precision["bf16"].tolist() == [0, 512_000_000, 0]
-    assert kernels.time.tolist() == [507e-9, 509e-9, 511e-9]
+    has_columns(
+        kernels,
+        names=["reduce(float*)", "gemm_bf16", "reduce(float*)"],
+        flops_by_precision={"fp32": [256_000, 0, 0], "bf16": [0, 512_000_000, 0]},
+        time=[507e-9, 509e-9, 511e-9],
+    )
     assert kernels.origin["time"][0] == "End_Timestamp - Start_Timestamp of timestamps.csv"
 
 
@@ -151,8 +160,7 @@ def test_on_gfx942_a_bubble_is_a_read_of_128_bytes_and_channels_are_summed() -> 
 
 def test_on_gfx942_l2_is_read_by_128_bytes_and_written_by_64() -> None:
     kernels = rw.read(FIXTURES / "gfx942")
-    assert kernels.bytes_by_level["L2"].tolist() == [128 * 500 + 64 * 100] * 3
-    assert kernels.bytes_by_level["L1"].tolist() == [128 * 2000] * 3
+    has_columns(kernels, bytes_by_level={"L2": [128 * 500 + 64 * 100] * 3, "L1": [128 * 2000] * 3})
     assert "upper bound" in kernels.origin["bytes:L1"][0]
 
 
@@ -171,7 +179,7 @@ def test_a_listed_model_has_its_sheet_and_the_benchmarks_figures_under_it() -> N
         "measured fp16": 1200e12,
         "measured fp64_tensor": 90e12,
     }
-    assert any("bf16 rate is half that of fp16" in warning for warning in kernels.warnings)
+    assert warns(kernels, "bf16 rate is half that of fp16")
 
 
 def test_a_divided_gpu_is_not_taken_for_the_whole_one(tmp_path: Path) -> None:
@@ -208,7 +216,7 @@ def test_the_first_rocprof_tells_kibibytes_of_hbm_and_unknown_flops() -> None:
     assert (kernels.bytes_by_level["HBM"][0], kernels.time[0]) == (1024 * (2100.25 + 1048.5), 77e-6)
     assert np.isnan(kernels.flops[0])
     assert kernels.origin["time"][0] == "DurationNs of results.csv"
-    assert any("FLOPs are unknown" in warning for warning in kernels.warnings)
+    assert warns(kernels, "FLOPs are unknown")
 
 
 def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: Path) -> None:
@@ -216,7 +224,7 @@ def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: P
     shutil.copy(FIXTURES / "gfx90a" / "pmc_perf.csv", path)
     kernels = rw.read(path)
     assert (list(kernels.bytes_by_level), kernels.chip) == (["HBM"], None)
-    assert any("such as gfx=" in warning for warning in kernels.warnings)
+    assert warns(kernels, "such as gfx=")
     told = rw.read(path, gfx="gfx942")
     assert told.bytes_by_level["L2"][TRIAD] == 128 * 524_288 + 64 * 262_144
     with pytest.raises(ValueError, match=r"gfx must be one of 'gfx908'.*got 'gfx1100'"):
@@ -226,12 +234,12 @@ def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: P
 def test_an_architecture_with_other_counters_has_no_bytes(tmp_path: Path) -> None:
     kernels = rw.read(changed(tmp_path, "sysinfo.csv", "gfx90a", "gfx1100"))
     assert np.isnan(kernels.bytes).all()
-    assert any("counters of gfx1100 are not supported" in warning for warning in kernels.warnings)
+    assert warns(kernels, "counters of gfx1100 are not supported")
 
 
 def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
     kernels = rw.read(changed(tmp_path, "pmc_perf.csv", "SQ_INSTS_VALU_ADD_F16", "SQ_INSTS_VALU_ADD_OTHER"))
-    assert any("counters of fp16 vector instructions are missing" in warning for warning in kernels.warnings)
+    assert warns(kernels, "counters of fp16 vector instructions are missing")
 
 
 def collected(*dispatches: dict[str, float]) -> bytes:
@@ -266,7 +274,7 @@ def test_one_counter_alone_counts_and_the_others_are_named() -> None:
     kernels = rw.read(collected({ADD: 5}))
     assert kernels.flops.tolist() == [64 * 5]
     said = "multiplications and fused multiply-adds and transcendental operations were not counted"
-    assert any(said in warning for warning in kernels.warnings)
+    assert warns(kernels, said)
 
 
 @pytest.mark.parametrize("dispatch", [{FMA: 0.0, ADD: 0.0, MUL: 0.0}, MFMA])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +13,9 @@ from roofwidget.readers import ProfileError, read
 from roofwidget.readers.torch import printed
 from roofwidget.readers.torch.formulas import OpCall, work_of
 from roofwidget.readers.torch.rows import Nest
+from tests import places
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
+FIXTURES = places.FIXTURES / "torch"
 DEVICE = FIXTURES / "device.trace.json"
 PRINTED = FIXTURES / "averages.txt"
 NONE: list[Any] = []

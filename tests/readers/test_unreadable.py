@@ -13,8 +13,8 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 LONE = "a\ud800"
 
 READ: dict[str, Callable[[Any], Any]] = {

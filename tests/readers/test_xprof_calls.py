@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.places import FIXTURES
 from tests.real_files import real_file
+from tests.tables import warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 CALLS = FIXTURES / "xprof_calls.roofline_model.json"
 STATS = FIXTURES / "xprof_calls.hlo_stats.json"
 
@@ -57,7 +58,7 @@ def test_a_type_that_the_chip_has_no_peak_for_is_judged_by_the_one_it_has_and_sa
     assert kernels.flops[at] == 2 * 1024 * 2048 * 512 * 7
     assert kernels.bytes[at] == (1024 * 512 + 2048 * 512 + 4 + 4 + 2 * 1024 * 2048) * 7
     assert (kernels.precision[at], kernels.extra["dtype"][at]) == (None, "f8e4m3fn")
-    assert any("some of them are fp8, for which the profile has no peak" in warning for warning in kernels.warnings)
+    assert warns(kernels, "some of them are fp8, for which the profile has no peak")
     # Without a chip no peak is needed.
     assert read(STATS).precision[row(read(STATS), "gemm.f8", "8813")] == "fp8"
 
@@ -211,7 +212,7 @@ def test_operations_beyond_a_thousand_are_named_with_the_idle_time(tmp_path: Pat
     path.write_text(json.dumps(document), encoding="utf-8")
     kernels = read(path)
     assert kernels.names[-1] == "idle or not listed"
-    assert any("only 1,000 operations are listed" in warning for warning in kernels.warnings)
+    assert warns(kernels, "only 1,000 operations are listed")
 
 
 def test_operations_that_overlap_are_said_to() -> None:
@@ -226,7 +227,7 @@ def test_operations_that_overlap_are_said_to() -> None:
 def test_the_table_beside_a_profile_is_found_and_another_can_be_named(tmp_path: Path) -> None:
     alone = moved(tmp_path, CALLS.name)
     assert "HLO" not in read(alone).extra
-    assert any("give shapes='….hlo_stats.json'" in warning for warning in read(alone).warnings)
+    assert warns(read(alone), "give shapes='….hlo_stats.json'")
     assert read(alone, shapes=STATS) == read(CALLS)
     assert read(alone, shapes=STATS.read_bytes()) == read(CALLS)
     shutil.copy(STATS, tmp_path / "xprof_calls.hlo_stats.json")
@@ -267,7 +268,7 @@ def test_an_hbm_peak_far_below_the_data_sheet_is_said_with_the_mend() -> None:
     assert len(said) == 1
     assert said[0].startswith("the profile's HBM peak, 4.00 TB/s, is 50% of the 8.00 TB/s on the data sheet of AMD")
     assert "set kernels.chip = rw.chip('mi350x')" in said[0]
-    assert not any("HBM peak" in warning for warning in read(FIXTURES / "xprof_gpu.roofline_model.json").warnings)
+    assert not warns(read(FIXTURES / "xprof_gpu.roofline_model.json"), "HBM peak")
 
 
 def test_every_column_of_the_table_is_kept_with_its_unit() -> None:
@@ -304,7 +305,7 @@ def test_the_matrix_products_of_a_real_mi300x_profile_come_out_at_their_true_rat
     assert kernels.time[-1] / kernels.self_time.sum() == pytest.approx(1 - 0.361, abs=5e-4)
     said = next(warning for warning in kernels.warnings if "HBM peak" in warning)
     assert "2.66 TB/s, is 50% of the 5.30 TB/s" in said
-    assert any("above their roof: 2, " in warning for warning in kernels.warnings)
+    assert warns(kernels, "above their roof: 2, ")
 
 
 @pytest.mark.parametrize("tool", ["roofline_model", "hlo_stats"])
@@ -315,7 +316,7 @@ def test_products_of_a_real_gpu_program_have_the_flops_of_their_shapes_as_often_
     assert kernels.flops[at].tolist() == pytest.approx([3 * 2 * 4096**2 * 16384] * 2, rel=1e-12)
     assert kernels.count[at].tolist() == [3, 3]
     assert kernels.time[at].tolist() == pytest.approx([2075.966e-6, 1980.347e-6], rel=1e-12)
-    assert any("these ran: 'custom-call.1' 3 times, not 6" in warning for warning in kernels.warnings)
+    assert warns(kernels, "these ran: 'custom-call.1' 3 times, not 6")
 
 
 def test_the_kernels_of_a_real_gpu_program_have_their_times_and_launches() -> None:

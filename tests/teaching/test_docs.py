@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import roofwidget as rw
+from tests.places import DOCS
 
-TEACHING = Path(__file__).parents[2] / "docs/teaching.md"
+TEACHING = DOCS / "teaching.md"
 
 
 def blocks() -> list[str]:

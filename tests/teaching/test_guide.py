@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import roofwidget as rw
+from tests.places import ROOT, golden
 
-PRINTED: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/guide.json").read_text(encoding="utf-8"))
-ROOT = Path(__file__).parents[2]
+PRINTED: dict[str, Any] = golden("guide.json")
+
 # The tables and figures in the order of the guide, each with the lesson that shows it and words of that lesson.
 SHOWN = {
     "setup, table": ("01_first_roofline", "Four TPU configurations"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from tests.places import ROOT
+
+NOTEBOOKS = ROOT / "notebooks"
 
 
 def cells_of(lesson: str) -> list[str]:

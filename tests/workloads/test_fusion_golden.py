@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import runpy
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,9 +13,9 @@ from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import evaluate, from_wire
 from roofwidget.workloads.legality import FusionError
 from roofwidget.workloads.partition import Partition
+from tests.places import GOLDEN, golden
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden"
-CASES: Final[list[dict[str, Any]]] = json.loads((GOLDEN / "fusion.json").read_text(encoding="utf-8"))["cases"]
+CASES: Final[list[dict[str, Any]]] = golden("fusion.json")["cases"]
 NAMES: Final = [case["graph"]["name"] for case in CASES]
 each_case = pytest.mark.parametrize("case", CASES, ids=NAMES)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.workloads.ops.sources import SOURCES
 from roofwidget.workloads.registry import built_in
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.places import DOCS
 
 
 @pytest.fixture(scope="module")

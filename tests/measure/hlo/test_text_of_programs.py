@@ -10,8 +10,9 @@ import pytest
 import roofwidget as rw
 from roofwidget.measure.hlo.scopes import module_of
 from roofwidget.measure.hlo.text import parse
+from tests import places
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "hlo"
+FIXTURES = places.FIXTURES / "hlo"
 GOOD = """HloModule m
 
 ENTRY %e (x: f32[2]) -> f32[2] {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -16,10 +15,11 @@ from torch.nn import functional  # noqa: E402
 import roofwidget as rw  # noqa: E402
 from roofwidget.workloads import Graph  # noqa: E402
 from tests.measure.torch.models import Block, ResNet18  # noqa: E402
+from tests.places import DOCS  # noqa: E402
 
 Value: TypeAlias = Any
 
-USING: Final = Path(__file__).parents[3] / "docs" / "using.md"
+USING: Final = DOCS / "using.md"
 
 
 def module(forward: Any, **parts: Any) -> Any:
