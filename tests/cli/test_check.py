@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from roofwidget.cli import main
-from tests.cli.profiles import FIXTURES, WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.places import FIXTURES
 
 SCHEMA = json.loads(files("roofwidget.cli").joinpath("check.schema.json").read_text(encoding="utf-8"))
 Capture = pytest.CaptureFixture[str]

@@ -19,7 +19,8 @@ import roofwidget as rw
 from roofwidget import cli
 from roofwidget.chips import toml
 from roofwidget.cli import main, make_parser
-from tests.cli.profiles import FIXTURES, profile_file
+from tests.cli.profiles import profile_file
+from tests.places import FIXTURES
 
 Capture = pytest.CaptureFixture[str]
 SCHEMA = json.loads(Path(toml.__file__).with_name("chips.schema.json").read_text(encoding="utf-8"))

@@ -10,8 +10,7 @@ import pytest
 
 from roofwidget import cli
 from roofwidget.cli import main, make_parser
-from tests.cli.profiles import FIXTURES
-from tests.places import DOCS
+from tests.places import DOCS, FIXTURES
 
 TEXT = (DOCS / "ci.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roofwidget.cli import main
-from tests.cli.profiles import FIXTURES
+from tests.places import FIXTURES
 
 Capture = pytest.CaptureFixture[str]
 TABLE = "kernel,GFLOP,time [ms],calls,grid\nfirst,2,1,8,1x1\nsecond,,3,1,2x2\nthird,1,,1,4x4\n"

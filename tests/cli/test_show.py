@@ -14,7 +14,8 @@ import pytest
 
 from roofwidget.cli import main
 from roofwidget.cli.terminal import Point, Roof, draw
-from tests.cli.profiles import FIXTURES, WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.places import FIXTURES
 
 Capture = pytest.CaptureFixture[str]
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
