@@ -19,7 +19,7 @@ from traitlets import TraitError
 
 from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, RooflineWidget, chain, preset
 from roofwidget.state.state import TRAITS
-from tests.places import ROOT
+from tests.places import ROOT, text_of
 
 # Seconds. No test needs a tenth of this; a deadlock fails instead of hanging.
 PATIENCE = 10.0
@@ -739,7 +739,7 @@ def test_only_what_pages_may_change_can_be_undone_there() -> None:
 def test_the_page_has_the_table_of_traits_as_they_are_declared() -> None:
     root = ROOT
     make_traits = runpy.run_path(str(root / "js" / "make_traits.py"))
-    assert make_traits["text"]() == make_traits["FILE"].read_text(encoding="utf-8"), "make traits"
+    assert make_traits["text"]() == text_of(make_traits["FILE"]), "make traits"
 
 
 def test_the_widget_declares_no_trait_of_the_model_again() -> None:

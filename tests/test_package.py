@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import roofwidget as rw
+from tests.places import text_of
 
 LISTED: list[str] = vars(rw)["__all__"]
 HEAVY = ("pandas", "bqplot", "torch", "jax", "ipywidgets", "anywidget", "IPython")
@@ -35,7 +36,7 @@ def test_every_name_is_in_the_module_that_it_is_loaded_from(name: str) -> None:
 
 
 def test_the_names_are_those_that_type_checkers_know() -> None:
-    stub = Path(inspect.getfile(rw)).with_suffix(".pyi").read_text(encoding="utf-8")
+    stub = text_of(Path(inspect.getfile(rw)).with_suffix(".pyi"))
     imports = [one for one in ast.parse(stub).body if isinstance(one, ast.ImportFrom)]
     known = {alias.asname: (one.module, alias.name) for one in imports for alias in one.names}
     assert known == {name: (module, name) for name, module in rw._NAMES.items()}

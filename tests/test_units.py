@@ -29,7 +29,7 @@ from roofwidget.units import (
     positive,
     ratio_units,
 )
-from tests.places import GOLDEN, golden
+from tests.places import GOLDEN, golden, text_of
 
 UNITS: dict[str, Any] = golden("units.json")
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -47,11 +47,11 @@ def test_the_golden_files_are_what_their_script_writes() -> None:
     made = runpy.run_path(str(GOLDEN / "make_golden.py"))["files"]()
     assert {path.name for path in GOLDEN.glob("*.json")} >= set(made)
     for name, text in made.items():
-        assert (GOLDEN / name).read_text(encoding="utf-8") == text, f"run {GOLDEN.name}/make_golden.py: {name} differs"
+        assert text_of(GOLDEN / name) == text, f"run {GOLDEN.name}/make_golden.py: {name} differs"
 
 
 def test_the_script_of_the_golden_files_does_not_know_the_package() -> None:
-    assert not re.search(r"(import|from) roofwidget", (GOLDEN / "make_golden.py").read_text(encoding="utf-8"))
+    assert not re.search(r"(import|from) roofwidget", text_of(GOLDEN / "make_golden.py"))
 
 
 # -- numbers to text ---------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import roofwidget as rw
 from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.chips import Link
 from roofwidget.wire import by_row_from_wire, by_row_to_wire
-from tests.places import GOLDEN, golden
+from tests.places import GOLDEN, golden, text_of
 from tests.tables import has_columns
 
 FILE = golden("moves.json")
@@ -62,7 +62,7 @@ def test_a_program_takes_the_sum_of_its_kernels_one_that_cannot_be_said_as_it_wa
 def test_the_file_is_what_its_maker_writes_and_imports_nothing_of_the_package() -> None:
     assert len(FILE["cases"]) >= 30
     maker = GOLDEN / "make_moves.py"
-    assert (GOLDEN / "moves.json").read_text(encoding="utf-8") == runpy.run_path(str(maker))["text"]()
+    assert text_of(GOLDEN / "moves.json") == runpy.run_path(str(maker))["text"]()
 
 
 amounts = st.floats(1e3, 1e15)

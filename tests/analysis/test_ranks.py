@@ -13,6 +13,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.analysis.ranks import Straggler
+from tests.places import write
 from tests.tables import has_columns
 
 GEMM, GELU, REDUCE = "gemm", "gelu", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
@@ -239,7 +240,7 @@ def test_ranks_are_matched_by_columns_of_numbers_too() -> None:
 
 def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path) -> None:
     for number in (10, 9, 0):
-        (tmp_path / f"trace_rank{number}_step3.csv").write_text(f"name,time (s)\ngemm,{1 + number}\n", encoding="utf-8")
+        write(tmp_path / f"trace_rank{number}_step3.csv", f"name,time (s)\ngemm,{1 + number}\n")
     ranks = rw.ranks(str(tmp_path / "*.csv"))
     assert ranks.ranks == ("rank 0", "rank 9", "rank 10")
     assert ranks.time.tolist() == [[1, 10, 11]]
@@ -250,7 +251,7 @@ def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path)
 
 def test_profiles_without_numbers_of_ranks_have_the_names_of_their_paths(tmp_path: Path) -> None:
     for name in ("node1", "node2"):
-        (tmp_path / f"{name}.csv").write_text("name,time (s)\ngemm,1\n", encoding="utf-8")
+        write(tmp_path / f"{name}.csv", "name,time (s)\ngemm,1\n")
     assert rw.ranks(str(tmp_path / "*.csv")).ranks == (str(tmp_path / "node1.csv"), str(tmp_path / "node2.csv"))
 
 

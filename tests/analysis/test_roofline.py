@@ -18,9 +18,10 @@ from hypothesis.extra import numpy as arrays
 import roofwidget as rw
 from roofwidget.analysis.roofline import join_times
 from tests import places
+from tests.places import json_of, text_of
 
 GOLDEN_FILE = places.GOLDEN / "roofline.json"
-GOLDEN: dict[str, Any] = json.loads(GOLDEN_FILE.read_text(encoding="utf-8"))
+GOLDEN: dict[str, Any] = json_of(GOLDEN_FILE)
 CLOSE = 1e-12
 NUMBERS = [
     *("compute_time", "time", "attainable", "attainable_fraction", "achieved", "peak_fraction", "roof_fraction"),
@@ -78,7 +79,7 @@ def wrong(bound: rw.Bound, expected: dict[str, Any], levels: list[str]) -> dict[
 
 def test_there_are_enough_cases_and_the_generator_knows_nothing_of_the_package() -> None:
     assert len(GOLDEN["cases"]) >= 500
-    text = (GOLDEN_FILE.parent / "golden_roofline.py").read_text(encoding="utf-8")
+    text = text_of(GOLDEN_FILE.parent / "golden_roofline.py")
     assert not re.search(r"(import|from) roofwidget", text)
 
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn, box_of, centre, enter, shown
 from tests.browser.lab import Notebook
+from tests.places import text_of
 
 AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
 # Every rule but those of whole pages, with the size of targets, which is off unless asked for; or a few rules alone.
@@ -101,7 +102,7 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     cells = [PLAIN, CATALOGUE, GRAPH, PROFILE]
     # One output is one run over all of them, and none of them is taken off the page.
     book = notebook(["\n".join(f"{cell.removesuffix('w')}display(w)" for cell in cells)], height=2600)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     profile = Drawn(book, 3)
     all_of_them = book.page.locator(".jp-Cell-outputArea")
@@ -154,7 +155,7 @@ def contrasts(root: Locator) -> None:
 def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_phone(notebook: OpenNotebook) -> None:
     cells = ["import roofwidget as rw\nw = rw.explore()\nw", RUNS]
     book = notebook(["\n".join(f"{cell.removesuffix('w')}display(w)" for cell in cells)], height=2600)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     empty, compared = Drawn(book, 0), Drawn(book, 1)
     checked(empty.root)

@@ -13,6 +13,7 @@ import roofwidget as rw
 from tests.browser.drawn import box_of
 from tests.browser.first_look import bert, chain, copies, layers
 from tests.browser.test_access import AXE
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,7 +263,7 @@ def test_all_kernels_are_circles_of_at_most_3_percent_of_the_plot_until_patterns
         svg = tmp_path / "figure.svg"
         download.value.save_as(svg)
         opened.page.keyboard.press("Escape")
-        points = re.search(r'data-layer="points".*?</g></g>', svg.read_text(encoding="utf-8"), re.DOTALL)
+        points = re.search(r'data-layer="points".*?</g></g>', text_of(svg), re.DOTALL)
         assert points
         return re.findall(r'd="([^"]+)"', points[0])
 
@@ -293,7 +294,7 @@ def test_texts_and_roofs_stand_out_from_the_background_and_axe_finds_nothing(
     assert found["faint"] == []
     assert found["drawn"][0] >= 15
     assert found["drawn"][1] >= 5
-    opened.page.evaluate(AXE.read_text(encoding="utf-8"))
+    opened.page.evaluate(text_of(AXE))
     answer = opened.page.evaluate(FAULTS, scheme)
     assert answer["found"] == []
     assert {"button-name", "heading-order", "landmark-one-main"} <= set(answer["passed"])

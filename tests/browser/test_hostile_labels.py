@@ -14,6 +14,7 @@ from roofwidget.support.text_tables import without_surrogates
 from tests.browser.conftest import OpenNotebook
 from tests.hostile_checks import ALL, CELL, HAS_RUN, TallyOf, check_widgets, invalid_tables, table
 from tests.hostile_labels import TEXTS, asked, chips, described, merged, short
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ def test_in_jupyterlab(notebook: OpenNotebook, tally: TallyOf) -> None:
 def test_on_a_saved_page(exported: Callable[..., Exported], tmp_path: Path, tally: TallyOf) -> None:
     first, second, *_ = TEXTS.values()
     path = rw.save_page([described(), f"## {first}\n\n{second}", merged(), asked()], tmp_path / "all.html", title=first)
-    opened = exported(path.read_text(encoding="utf-8"))
+    opened = exported(text_of(path))
     tally("a saved page")(scripts=check_widgets(opened.page))
     assert opened.page.title() == first
     legend = opened.drawn.locator(".rw-legend")

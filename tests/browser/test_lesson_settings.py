@@ -13,6 +13,7 @@ from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn, Finger, box_of, centre, enter
 from tests.browser.test_access import AXE, GRAPH, PROFILE, UNFOLD, checked, contrasts
 from tests.browser.test_page import CHIPS, KERNELS
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -317,7 +318,7 @@ def test_the_words_of_a_lecturer_are_used_everywhere(exported: OpenPage) -> None
 def test_axe_finds_nothing_where_everything_is_locked(notebook: OpenNotebook) -> None:
     locked = [f"{cell.removesuffix('w')}w.locks = {ALL_LOCKS!r}\ndisplay(w)" for cell in (GRAPH, PROFILE)]
     book = notebook(["\n".join(["import roofwidget as rw", *locked])], height=2600)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     profile = Drawn(book, 1)
     both = book.page.locator(".jp-Cell-outputArea")

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 import roofwidget as rw
 from tests.browser.drawn import box_of, enter
 from tests.browser.test_access import AXE
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,6 +234,6 @@ def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported], scheme: 
     opened = exported(html, bypass_csp=True, color_scheme=scheme)
     expect(opened.drawn.locator(".rw-chart")).to_be_visible()
     expect(opened.drawn.tool("undo")).to_have_accessible_name("Undo")
-    opened.page.evaluate(AXE.read_text(encoding="utf-8"))
+    opened.page.evaluate(text_of(AXE))
     found = opened.page.evaluate("async () => (await axe.run(document)).violations.map(({ id }) => id)")
     assert found == []

@@ -15,6 +15,7 @@ from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn, Finger, box_of, centre, enter
 from tests.browser.test_access import AXE, checked
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download
@@ -292,10 +293,10 @@ def test_answers_on_a_page_are_there_when_it_is_opened_again(exported: Callable[
     opened = exported(told().to_html(), fragment="#step=3")
     page, panel = opened.page, Panel(opened.page)
     choose_an_option(panel)
-    answers = panel.saved().path().read_text(encoding="utf-8")
+    answers = text_of(panel.saved().path())
     page.reload()
     panel.at(3)
-    assert panel.saved().path().read_text(encoding="utf-8") == answers
+    assert text_of(panel.saved().path()) == answers
     remove = panel.root.get_by_role("button", name="Remove answers")
     remove.click()
     panel.root.get_by_role("button", name="Remove all of them?").click()
@@ -387,7 +388,7 @@ def test_the_picture_of_a_slide_has_texts_that_can_be_read_on_a_projector(
 ) -> None:
     widget = told(caption=LONG)
     index = rw.Story(widget, [rw.Step(LONG, {}, BOUND)]).slides(tmp_path / "slides")
-    page = exported(index.read_text(encoding="utf-8"), viewport={"width": 1920, "height": 1080}).page
+    page = exported(text_of(index), viewport={"width": 1920, "height": 1080}).page
     pictures = page.locator("img")
     expect(pictures).to_have_count(2)
     for picture in pictures.all():
@@ -570,7 +571,7 @@ def wrong_then_shown(panel: Panel) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_any_step(notebook: OpenNotebook, theme: lab.Theme) -> None:
     book = notebook([STORY, GRAPH], height=1600, theme=theme)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     panel = Panel(book.page)
     for step in range(1, 8):

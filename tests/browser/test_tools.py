@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import Drawn, Finger, enter, shown
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -230,7 +231,7 @@ def test_a_figure_is_seen_before_it_is_saved_and_pages_and_sessions_come_from_py
     assert download.value.suggested_filename == "roofline-1col.svg"
     expect(drawn.locator("[data-rw=status]")).to_contain_text("Saved roofline-1col.svg")
     expect(dialog.get_by_role("button", name="Saved ✓")).to_be_visible()
-    assert Path(download.value.path()).read_text(encoding="utf-8") == drawn.book.python("w.to_svg(style='paper-1col')")
+    assert text_of(Path(download.value.path())) == drawn.book.python("w.to_svg(style='paper-1col')")
     dialog.get_by_role("button", name="Slide").click()
     dialog.get_by_role("checkbox", name="caption").check()
     expect(dialog).to_contain_text("13.33 × ")

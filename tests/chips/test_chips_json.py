@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 import roofwidget as rw
 from roofwidget.chips import Chip, chips
-from tests.places import ROOT
+from tests.places import ROOT, json_of
 
-SCHEMA = json.loads((ROOT / "roofwidget/chips/chips.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json_of(ROOT / "roofwidget/chips/chips.schema.json")
 CATALOGUE: dict[str, Any] = json.loads(rw.chips_json())
 
 

@@ -15,7 +15,7 @@ from roofwidget import Chip, Graph, Kernel, Kernels, RooflineModel, dim
 from roofwidget.companions import parts, roofline_figure
 from roofwidget.companions.parts import bqplot
 from roofwidget.units import FIGURE_LIMITS
-from tests.places import ROOT
+from tests.places import ROOT, text_of
 from tests.tables import has_columns
 
 SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": 10e12})
@@ -303,7 +303,7 @@ def scale_limits(figure: Any) -> tuple[float, ...]:
 
 
 def test_the_colours_are_the_design_tokens_of_the_widget() -> None:
-    text = (ROOT / "js" / "src" / "tokens.json").read_text(encoding="utf-8")
+    text = text_of(ROOT / "js" / "src" / "tokens.json")
     tokens = json.loads(text)
     assert tokens["bqplot"] == {"palette": list(parts.PALETTE), "grey": parts.GREY}
     assert f"var(--jp-content-font-color1, {tokens['light']['ink']})" == parts.INK

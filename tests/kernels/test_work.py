@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from tests.places import FIXTURES
+from tests.places import FIXTURES, write
 
 NAN = float("nan")
 ROCPROF = FIXTURES / "rocprof"
@@ -135,8 +135,7 @@ def test_wrong_work_is_named_by_its_pattern(work: Any, error: type[Exception], m
 
 
 def test_every_reader_takes_work(tmp_path: Path) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text("name,time (us)\nflash_fwd,31\ncopy,2\n", encoding="utf-8")
+    path = write(tmp_path / "run.csv", "name,time (us)\nflash_fwd,31\ncopy,2\n")
     work = {"flash*": {"flops": "3.1 GFLOP"}}
     for kernels in (
         rw.read(path, work=work),
@@ -155,7 +154,6 @@ def test_every_reader_takes_work(tmp_path: Path) -> None:
 
 
 def test_work_is_named_among_the_options_of_a_reader(tmp_path: Path) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text("name,time (us)\nflash_fwd,31\n", encoding="utf-8")
+    path = write(tmp_path / "run.csv", "name,time (us)\nflash_fwd,31\n")
     with pytest.raises(TypeError, match="did you mean 'work'"):
         rw.read(path, wrk={})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError
 from tests import places
-from tests.places import ROOT
+from tests.places import ROOT, json_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns
 
@@ -23,11 +22,9 @@ MAKER = ROOT / "tests" / "make_fixtures" / "ceilings.py"
 
 def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
     """Copy a JSON fixture and change it."""
-    document = json.loads((FIXTURES / name).read_text(encoding="utf-8"))
+    document = json_of(FIXTURES / name)
     change(document)
-    path = folder / name
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return path
+    return write(folder / name, document)
 
 
 def ceilings(chip: rw.Chip) -> dict[str, float]:
@@ -288,13 +285,12 @@ def test_a_cut_off_result_and_a_file_of_another_tool_are_refused(tmp_path: Path)
     path.write_bytes((FIXTURES / "ert_stream.json").read_bytes()[:-30])
     with pytest.raises(ProfileError, match=r"not JSON: .* \(the file ends too early\)"):
         rw.read_ceilings(path)
-    path.write_text('{"traceEvents": []}', encoding="utf-8")
+    write(path, '{"traceEvents": []}')
     with pytest.raises(ProfileError, match="no ceilings of a known tool; the formats are 'ert', 'tracelens-arch'"):
         rw.read_ceilings(path)
 
 
 def test_a_machine_of_a_million_columns_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "wide_roofline.csv"
-    path.write_text("Name:,wide" + ",L1" * 1_000_000 + "\n" + "GB/s," * 1_000_000 + "\n", encoding="utf-8")
+    path = write(tmp_path / "wide_roofline.csv", "Name:,wide" + ",L1" * 1_000_000 + "\n" + "GB/s," * 1_000_000 + "\n")
     with pytest.raises(ProfileError, match="row 2, column 'ISA': expected the header of the runs"):
         rw.read_ceilings(path)

@@ -12,6 +12,7 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -112,7 +113,7 @@ def test_a_tree_that_is_cut_off_is_an_error() -> None:
 
 def test_a_tree_in_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "run.hatchet").write_bytes(json.dumps([node("ROOT", ROOT, kernel("foo", 5))]).encode("utf-16"))
-    (tmp_path / "notes.txt").write_text("hello", encoding="utf-8")
+    write(tmp_path / "notes.txt", "hello")
     assert read(tmp_path).names.tolist() == ["foo"]
 
 

@@ -10,6 +10,7 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
 from tests.tables import has_columns, warns
 
 # -- Advisor -------------------------------------------------------------------------------------------------------
@@ -220,7 +221,7 @@ def test_a_table_of_intel_in_a_folder_or_of_windows_is_read(tmp_path: Path) -> N
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "report.csv").write_bytes(text.replace("\n", "\r\n").encode("utf-16"))
-        (folder / "notes.txt").write_text("hello", encoding="utf-8")
+        write(folder / "notes.txt", "hello")
         assert len(rw.read(folder)) == rows
 
 

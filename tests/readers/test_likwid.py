@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.likwid.perfctr import counter_groups
 from tests import places
+from tests.places import text_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -64,7 +64,7 @@ def test_a_zip_archive_of_the_runs_is_their_folder(tmp_path: Path) -> None:
 def test_runs_of_one_program_that_differ_in_time_are_said(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "likwid_solver", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "l2.txt"
-    path.write_text(path.read_text(encoding="utf-8").replace("0.6600", "0.9900"), encoding="utf-8")
+    write(path, text_of(path).replace("0.6600", "0.9900"))
     kernels = rw.read(tmp_path)
     assert "the program took 0.99 s in the run of group L2, 0.6494 s in another" in kernels.warnings
     assert kernels.bytes_by_level["L2"].tolist() == [5.9632e9]
@@ -80,9 +80,7 @@ def test_groups_that_took_turns_are_scaled_to_one_time() -> None:
 
 def appended(tmp_path: Path, *names: str) -> Path:
     """Return one file with the output of several runs, as ``>> run.txt`` makes it."""
-    path = tmp_path / "run.txt"
-    path.write_text("".join((FIXTURES / name).read_text(encoding="utf-8") for name in names), encoding="utf-8")
-    return path
+    return write(tmp_path / "run.txt", "".join(text_of(FIXTURES / name) for name in names))
 
 
 def test_two_runs_in_one_file_are_read_as_a_folder_of_them(tmp_path: Path) -> None:
@@ -98,9 +96,8 @@ def test_two_runs_in_one_file_are_read_as_a_folder_of_them(tmp_path: Path) -> No
 
 def test_a_second_run_of_a_group_does_not_mix_its_time_with_the_rates_of_the_first(tmp_path: Path) -> None:
     once = FIXTURES / "likwid_solver/flops.txt"
-    text = once.read_text(encoding="utf-8")
-    path = tmp_path / "run.txt"
-    path.write_text(text + text.replace("0.6494", "1.2988").replace("577889172", "1155778344"), encoding="utf-8")
+    text = text_of(once)
+    path = write(tmp_path / "run.txt", text + text.replace("0.6494", "1.2988").replace("577889172", "1155778344"))
     kernels = rw.read(path)
     has_columns(kernels, flops=[577_889_172], time=[0.6494])
     assert "group FLOPS_DP was measured in 2 runs: the first counts" in kernels.warnings
@@ -108,9 +105,8 @@ def test_a_second_run_of_a_group_does_not_mix_its_time_with_the_rates_of_the_fir
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
 def test_a_second_run_of_regions_leaves_the_first_as_it_is(name: str, tmp_path: Path) -> None:
-    text = (FIXTURES / name).read_text(encoding="utf-8")
-    path = tmp_path / name
-    path.write_text(text + text.replace("0.8000", "1.6000").replace("0.800000", "1.600000"), encoding="utf-8")
+    text = text_of(FIXTURES / name)
+    path = write(tmp_path / name, text + text.replace("0.8000", "1.6000").replace("0.800000", "1.600000"))
     kernels, alone = rw.read(path), rw.read(FIXTURES / name)
     assert kernels.time.tolist() == alone.time.tolist() == [0.8, 0.8]
     assert kernels.flops.tolist() == alone.flops.tolist()
@@ -118,12 +114,12 @@ def test_a_second_run_of_regions_leaves_the_first_as_it_is(name: str, tmp_path: 
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv", "likwid_turns.txt", "likwid_bench.txt"])
 def test_a_file_cut_off_at_any_byte_never_gives_other_numbers(name: str, tmp_path: Path) -> None:
-    text = (FIXTURES / name).read_text(encoding="utf-8").rstrip() + "\n"
+    text = text_of(FIXTURES / name).rstrip() + "\n"
     path = tmp_path / name
     whole = rw.read(FIXTURES / name)
     figures = dict(zip(whole.names, zip(whole.flops, whole.time, strict=True), strict=True))
     for end in range(len(text)):
-        path.write_text(text[:end], encoding="utf-8")
+        write(path, text[:end])
         try:
             kernels = rw.read(path)
         except ProfileError:
@@ -151,22 +147,20 @@ def test_a_file_cut_off_at_any_byte_never_gives_other_numbers(name: str, tmp_pat
     ],
 )
 def test_a_table_that_is_not_closed_is_refused(name: str, last: str, told: str, tmp_path: Path) -> None:
-    text = (FIXTURES / name).read_text(encoding="utf-8")
-    path = tmp_path / name
-    path.write_text(text[: text.index(last) + len(last)], encoding="utf-8")
+    text = text_of(FIXTURES / name)
+    path = write(tmp_path / name, text[: text.index(last) + len(last)])
     with pytest.raises(ProfileError, match=rf"line \d+: {told}: the file is cut off or damaged"):
         rw.read(path)
 
 
 def test_a_file_cut_off_between_the_tables_of_a_group_is_said(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_turns.txt").read_text(encoding="utf-8")
-    path = tmp_path / "run.txt"
-    path.write_text(text[: text.rindex("\n\n+---") + 1], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_turns.txt")
+    path = write(tmp_path / "run.txt", text[: text.rindex("\n\n+---") + 1])
     kernels = rw.read(path)
     assert list(kernels.bytes_by_level) == ["L2"]
     assert "group L3 has no table of metrics: if the file is cut off, measure again" in kernels.warnings
-    text = (FIXTURES / "likwid_regions.csv").read_text(encoding="utf-8")
-    path.write_text(text[: text.index("TABLE,Region setup, coarse,Group 1 Metric")], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_regions.csv")
+    write(path, text[: text.index("TABLE,Region setup, coarse,Group 1 Metric")])
     kernels = rw.read(path)
     assert np.isnan(kernels.flops[1])
     said = "group MEM_DP of region setup, coarse has no table of metrics: if the file is cut off, measure again"
@@ -174,9 +168,8 @@ def test_a_file_cut_off_between_the_tables_of_a_group_is_said(tmp_path: Path) ->
 
 
 def test_a_bench_whose_last_run_is_cut_off_is_said(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_bench.txt").read_text(encoding="utf-8")
-    path = tmp_path / "bench.txt"
-    path.write_text(text[: text.index("Test: peakflops")], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_bench.txt")
+    path = write(tmp_path / "bench.txt", text[: text.index("Test: peakflops")])
     kernels = rw.read(path)
     assert kernels.names.tolist() == ["triad_avx"]
     assert "2 runs begin and 1 have a line 'Test:': a run failed, or the file is cut off" in kernels.warnings
@@ -193,8 +186,8 @@ def test_without_regions_the_time_is_said_to_be_that_of_the_process() -> None:
 
 def test_events_that_disagree_with_the_printed_rate_are_not_believed(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
-    text = (FIXTURES / "likwid_turns.txt").read_text(encoding="utf-8")
-    path.write_text(text.replace("577889172", "288944586"), encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_turns.txt")
+    write(path, text.replace("577889172", "288944586"))
     kernels = rw.read(path)
     assert kernels.flops[0] == pytest.approx(889.8819e6 * 0.6494, rel=1e-12)
     assert warns(kernels, "the latter is used")
@@ -210,12 +203,11 @@ def test_likwid_bench_is_a_machine_and_its_runs_are_kernels() -> None:
 
 
 def test_half_a_machine_names_the_command_that_is_missing(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_bench.txt").read_text(encoding="utf-8")
-    path = tmp_path / "bench.txt"
-    path.write_text(text[: text.index("Test: peakflops")], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_bench.txt")
+    path = write(tmp_path / "bench.txt", text[: text.index("Test: peakflops")])
     with pytest.raises(ProfileError, match="a roof is missing: append the output of likwid-bench -t peakflops"):
         rw.read_ceilings(path)
-    path.write_text(text[: text.rindex("Number of Flops")], encoding="utf-8")
+    write(path, text[: text.rindex("Number of Flops")])
     with pytest.raises(ProfileError, match="run 2: the line 'Number of Flops:' is missing"):
         rw.read_ceilings(path)
 
@@ -226,9 +218,8 @@ def test_a_profile_is_no_machine() -> None:
 
 
 def test_a_run_that_measured_nothing_ends_in_likwids_own_reason(tmp_path: Path) -> None:
-    path = tmp_path / "run.txt"
-    path.write_text(
-        "CPU name:\tX\nERROR - [likwid.c:1] No.\nAccess to performance group L9 not allowed\n", encoding="utf-8"
+    path = write(
+        tmp_path / "run.txt", "CPU name:\tX\nERROR - [likwid.c:1] No.\nAccess to performance group L9 not allowed\n"
     )
     with pytest.raises(ProfileError, match="LIKWID measured nothing: Access to performance group L9 not allowed"):
         rw.read(path)
@@ -249,31 +240,30 @@ def test_a_run_that_measured_nothing_ends_in_likwids_own_reason(tmp_path: Path) 
 )
 def test_a_bad_cell_is_named_by_its_place(name: str, old: str, new: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    text = (FIXTURES / name).read_text(encoding="utf-8")
+    text = text_of(FIXTURES / name)
     assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    write(path, text.replace(old, new, 1))
     with pytest.raises(ProfileError) as caught:
         rw.read(path)
     assert str(caught.value).startswith(f"{path}: {told}")
 
 
 def test_a_metric_that_is_infinite_says_nothing_and_a_time_below_zero_is_refused(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_solver" / "l2.txt").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_solver" / "l2.txt")
     path = tmp_path / "l2.txt"
     assert "5.9632" in text
-    path.write_text(text.replace("5.9632", "inf"), encoding="utf-8")
+    write(path, text.replace("5.9632", "inf"))
     assert np.isnan(rw.read(path).bytes_by_level.get("L2", [np.nan])).all()
-    path.write_text(text.replace("5.9632", "5e990"), encoding="utf-8")
+    write(path, text.replace("5.9632", "5e990"))
     with pytest.raises(ProfileError, match=r"l2\.txt: line \d+: expected a number, got '5e990'"):
         rw.read(path)
-    path.write_text(text.replace("0.6600", "-0.66"), encoding="utf-8")
+    write(path, text.replace("0.6600", "-0.66"))
     with pytest.raises(ProfileError, match=r"l2\.txt: the program: its time, -0\.66 s, is below zero"):
         rw.read(path)
 
 
 def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps({"Info": {"CPU name:": "X"}, "L2": [{"Values": 1}]}), encoding="utf-8")
+    path = write(tmp_path / "run.json", {"Info": {"CPU name:": "X"}, "L2": [{"Values": 1}]})
     with pytest.raises(ProfileError, match="'L2': expected an object of tables"):
         rw.read(path)
 

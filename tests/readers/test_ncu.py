@@ -13,6 +13,7 @@ from roofwidget.analysis.bound import bound
 from roofwidget.readers import read
 from roofwidget.workloads import Op, Tensor
 from tests import places
+from tests.places import text_of
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -274,7 +275,7 @@ def test_european_numbers_are_decided_once_for_the_file() -> None:
 
 
 def test_a_count_alone_shows_the_notation_for_it_has_no_fraction() -> None:
-    rows = (FIXTURES / "european_long.csv").read_text(encoding="utf-8").splitlines()
+    rows = text_of(FIXTURES / "european_long.csv").splitlines()
     kept = [row for row in rows if "27.595" not in row and "65,77" not in row]
     assert len(kept) == len(rows) - 2
     assert read("\n".join(kept).encode()).time.tolist() == [117_344e-9]
@@ -325,13 +326,13 @@ def test_passes_of_one_program_are_joined_from_files_a_folder_or_one_file() -> N
 
 
 def test_processes_with_the_same_metrics_are_launches_of_their_own() -> None:
-    text = (FIXTURES / "passes" / "bytes.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "passes" / "bytes.csv")
     both = read((text + text.replace('"301"', '"302"')).encode())
     assert both.bytes.tolist() == [6_000_000, 9_000, 6_000_000, 9_000]
 
 
 def test_one_device_of_several_can_be_chosen() -> None:
-    *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
+    *rest, last = text_of(FIXTURES / "wide_base.csv").splitlines()
     text = "\n".join([*rest, last.replace('"twin3.7","0"', '"twin3.7","3"')]).encode()
     assert read(text).extra["device"].tolist() == ["0", "3"]
     assert read(text, device=3).flops.tolist() == [11_000_000]
@@ -340,7 +341,7 @@ def test_one_device_of_several_can_be_chosen() -> None:
 
 
 def test_launches_on_different_chips_have_no_roof_in_common() -> None:
-    *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
+    *rest, last = text_of(FIXTURES / "wide_base.csv").splitlines()
     both = read("\n".join([*rest, last.replace("A100-PCIE", "A30")]).encode())
     assert both.chip is None
     assert said(both, "the launches ran on several devices, so there is no chip")

@@ -16,6 +16,7 @@ import pytest
 
 from roofwidget.readers import ProfileError, read
 from tests import places
+from tests.places import text_of
 from tests.real_files import real_file
 from tests.tables import warns
 
@@ -218,7 +219,7 @@ def test_a_last_launch_of_other_metrics_is_no_sign_of_a_file_that_is_cut_off() -
 
 
 def test_a_page_of_details_that_ends_before_a_value_is_refused() -> None:
-    text = (FIXTURES / "details.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "details.csv")
     end = text.index('"1.25"')
     for cut in (end, end + 1, end + 5):
         error = refused(text[:cut].encode(), "the file ends within a row: 12 of 15 cells; export it again")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from roofwidget.readers import read
 from roofwidget.readers.ncu.flops import is_tensor_name, mma_shape
 from tests import places
+from tests.places import text_of
 from tests.tables import has_columns, warns
 
 if TYPE_CHECKING:
@@ -528,7 +529,7 @@ def test_without_a_peak_of_some_precision_there_is_no_chip_until_it_is_named() -
 
 
 def test_runs_of_other_kernels_in_one_file_stay_apart() -> None:
-    text = (FIXTURES / "passes_in_one.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "passes_in_one.csv")
     end = text.index('"322"')
     other = text[:end] + text[end:].replace("dot_twin", "norm_twin")
     assert read(other.encode()).names.tolist() == ["axpy_twin", "dot_twin", "axpy_twin", "norm_twin"]

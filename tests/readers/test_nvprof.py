@@ -11,6 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
 from tests.tables import has_columns, warns
 
 HEAD = """\
@@ -190,6 +191,6 @@ def test_a_database_of_nvprof_says_how_to_export_it(tmp_path: Path) -> None:
 def _beside(folder: Path) -> Path:
     for path in folder.iterdir():
         path.unlink()
-    (folder / "summary.csv").write_text(SUMMARY, encoding="utf-8")
-    (folder / "notes.txt").write_text("hello", encoding="utf-8")
+    write(folder / "summary.csv", SUMMARY)
+    write(folder / "notes.txt", "hello")
     return folder

@@ -17,7 +17,7 @@ import roofwidget as rw
 from roofwidget import readers
 from roofwidget.readers import FORMATS, ProfileError, Source, ceilings, read, reader
 from roofwidget.readers.tables.tools import TOOLS
-from tests.places import FIXTURES
+from tests.places import FIXTURES, write
 from tests.tables import has_columns
 
 XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
@@ -179,7 +179,7 @@ def test_a_folder_that_one_reader_cannot_read_is_read_by_another(tmp_path: Path)
 
 
 def test_one_bad_file_of_a_folder_names_how_to_read_the_others(tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text("==ERROR== The application returned an error code (1).\n", encoding="utf-8")
+    write(tmp_path / "bad.csv", "==ERROR== The application returned an error code (1).\n")
     (tmp_path / "good.csv").write_bytes((FIXTURES / "ncu" / "volta_long.csv").read_bytes())
     with pytest.raises(
         ProfileError, match=r"bad.csv: no kernel was profiled.*; rw.read_many\('.*/\*'\) reads each file"

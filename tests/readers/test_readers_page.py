@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from roofwidget.readers import FORMATS
-from tests.places import DOCS
+from tests.places import DOCS, text_of
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def maker() -> dict[str, Any]:
 
 
 def test_the_page_is_up_to_date(maker: dict[str, Any]) -> None:
-    assert maker["page"]() == (DOCS / "readers.md").read_text(encoding="utf-8"), "run: python docs/make_readers.py"
+    assert maker["page"]() == text_of(DOCS / "readers.md"), "run: python docs/make_readers.py"
 
 
 @pytest.mark.parametrize("name", FORMATS)

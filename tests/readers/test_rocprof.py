@@ -14,7 +14,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError
 from tests import places
-from tests.places import ROOT
+from tests.places import ROOT, text_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -186,7 +186,7 @@ def test_a_divided_gpu_is_not_taken_for_the_whole_one(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
     (tmp_path / "roofline.csv").unlink()
     table = tmp_path / "sysinfo.csv"
-    table.write_text(table.read_text(encoding="utf-8").replace("SPX", "CPX"), encoding="utf-8")
+    write(table, text_of(table).replace("SPX", "CPX"))
     kernels = rw.read(tmp_path)
     assert kernels.chip is None
     assert "choose a chip" in kernels.warnings[0]
@@ -202,9 +202,10 @@ def test_gfx950_counts_its_reads_by_size() -> None:
 
 
 def test_gfx950_without_these_counters_has_a_lower_bound_and_says_so(tmp_path: Path) -> None:
-    text = (FIXTURES / "gfx950_counter_collection.csv").read_text(encoding="utf-8")
-    path = tmp_path / "counter_collection.csv"
-    path.write_text("\n".join(line for line in text.splitlines() if "128B" not in line), encoding="utf-8")
+    text = text_of(FIXTURES / "gfx950_counter_collection.csv")
+    path = write(
+        tmp_path / "counter_collection.csv", "\n".join(line for line in text.splitlines() if "128B" not in line)
+    )
     kernels = rw.read(path, gfx="gfx950")
     assert kernels.bytes_by_level["HBM"][1] == 64 * 1230 - 32 * 30 + 64 * 600 + 64 * 500
     assert "lower bound" in kernels.origin["bytes:HBM"][1]
@@ -397,10 +398,10 @@ def test_a_table_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 def test_a_table_without_dispatches_and_one_of_other_kernels_are_refused(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
     first, second = tmp_path / "pmc_perf_0.csv", tmp_path / "pmc_perf_1.csv"
-    second.write_text(second.read_text(encoding="utf-8").replace("gemm_bf16", "gemm_fp8"), encoding="utf-8")
+    write(second, text_of(second).replace("gemm_bf16", "gemm_fp8"))
     with pytest.raises(ProfileError, match=r"pmc_perf_1.csv: row 3: is kernel 'gemm_fp8', but 'gemm_bf16' in .*_0.csv"):
         rw.read(tmp_path)
-    first.write_text(first.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    write(first, text_of(first).splitlines()[0] + "\n")
     with pytest.raises(ProfileError, match=r"pmc_perf_0.csv: the table has no dispatch"):
         rw.read(tmp_path)
 
@@ -408,8 +409,8 @@ def test_a_table_without_dispatches_and_one_of_other_kernels_are_refused(tmp_pat
 def test_a_dispatch_that_one_pass_lacks_is_unknown_there(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "pmc_perf_1.csv"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:2] + lines[3:]), encoding="utf-8")
+    lines = text_of(path).splitlines(keepends=True)
+    write(path, "".join(lines[:2] + lines[3:]))
     kernels = rw.read(tmp_path)
     assert np.isnan(kernels.bytes_by_level["HBM"]).tolist() == [False, True, False]
     assert "1 of 3 dispatches are missing in one of the passes, so their counts are unknown" in kernels.warnings
@@ -431,8 +432,9 @@ def test_folders_that_hold_no_profile_or_two_are_refused(tmp_path: Path) -> None
 
 
 def test_a_million_columns_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "pmc_perf.csv"
-    path.write_text("Kernel_Name,End_Timestamp," + ",".join(f"c{n}" for n in range(1_000_000)) + "\n", encoding="utf-8")
+    path = write(
+        tmp_path / "pmc_perf.csv", "Kernel_Name,End_Timestamp," + ",".join(f"c{n}" for n in range(1_000_000)) + "\n"
+    )
     with pytest.raises(ProfileError, match="a table of 1,000,002 columns; the limit is 20,000"):
         rw.read(path)
 
@@ -480,32 +482,29 @@ def test_a_table_cut_off_anywhere_in_a_row_is_refused_or_said(tmp_path: Path) ->
 
 @pytest.mark.parametrize("cells", [1, 2, 5, 30])
 def test_a_dispatch_cut_off_in_its_first_half_is_not_lost_in_silence(cells: int, tmp_path: Path) -> None:
-    text = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_text(encoding="utf-8").rstrip()
+    text = text_of(FIXTURES / "gfx90a" / "pmc_perf.csv").rstrip()
     lines = text.split("\n")
-    path = tmp_path / "pmc_perf.csv"
-    path.write_text("\n".join([*lines[:-1], ",".join(lines[-1].split(",")[:cells])]), encoding="utf-8")
+    path = write(tmp_path / "pmc_perf.csv", "\n".join([*lines[:-1], ",".join(lines[-1].split(",")[:cells])]))
     with pytest.raises(ProfileError, match=rf"row 4: the file ends within a row: {cells} of 34 cells"):
         rw.read(path)
 
 
 def test_a_line_between_the_dispatches_that_is_not_a_dispatch_is_refused(tmp_path: Path) -> None:
-    text = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "gfx90a" / "pmc_perf.csv")
     lines = text.splitlines()
-    path = tmp_path / "pmc_perf.csv"
-    path.write_text("\n".join([*lines[:2], ",".join(lines[2].split(",")[:9]), *lines[3:], ""]), encoding="utf-8")
+    path = write(tmp_path / "pmc_perf.csv", "\n".join([*lines[:2], ",".join(lines[2].split(",")[:9]), *lines[3:], ""]))
     with pytest.raises(ProfileError, match="row 3: 8 cells where the header has 34"):
         rw.read(path)
 
 
 def test_timestamps_too_coarse_for_a_duration_give_unknown_times_and_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "results.csv"
-    path.write_text(
+    path = write(
+        tmp_path / "results.csv",
         "Index,KernelName,BeginNs,EndNs,FETCH_SIZE\n"
         "0,a,8.1097E+14,8.1097E+14,16\n"
         "1,b,8.1097E+14,8.1098E+14,16\n"
         "2,c,811000000000000,811000000077000,16\n"
         "3,d,8E+02,77800,16\n",
-        encoding="utf-8",
     )
     kernels = rw.read(path)
     np.testing.assert_array_equal(kernels.time, [np.nan, np.nan, 77e-6, 77e-6])

@@ -13,6 +13,7 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
 from tests.real_files import real_file
 from tests.tables import has_columns
 
@@ -96,15 +97,13 @@ def test_rows_that_are_domains_are_no_kernels() -> None:
     "name", ["7_hip_api_stats.csv", "7_hsa_api_stats.csv", "results.hip_stats.csv", "7_domain_stats.csv"]
 )
 def test_a_table_of_the_host_is_told_by_its_name(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_text(LONG, encoding="utf-8")
+    path = write(tmp_path / name, LONG)
     with pytest.raises(ProfileError, match=r"of the host, not of kernels of a device: read \*_kernel_stats"):
         read(path)
 
 
 def test_a_kernel_that_is_named_like_a_call_is_a_kernel_of_the_table_of_kernels(tmp_path: Path) -> None:
-    path = tmp_path / "7_kernel_stats.csv"
-    path.write_text(LONG.replace("__amd_rocclr_copyBuffer", "hipKernel"), encoding="utf-8")
+    path = write(tmp_path / "7_kernel_stats.csv", LONG.replace("__amd_rocclr_copyBuffer", "hipKernel"))
     assert read(path).names[1] == "hipKernel"
 
 
@@ -143,11 +142,11 @@ def test_a_folder_of_traces_and_statistics_is_read_once(tmp_path: Path) -> None:
     host = tmp_path / "host"
     host.mkdir()
     for name, text in (("7_kernel_stats.csv", LONG), ("7_hip_api_stats.csv", API), ("7_domain_stats.csv", DOMAINS)):
-        (host / name).write_text(text, encoding="utf-8")
+        write(host / name, text)
     assert read(tmp_path).count.tolist() == [10, 2]
-    (host / "7_kernel_trace.csv").write_text(TRACE, encoding="utf-8")
+    write(host / "7_kernel_trace.csv", TRACE)
     assert read(tmp_path).time.tolist() == pytest.approx([66_760e-9])
-    (host / "8_kernel_trace.csv").write_text(TRACE, encoding="utf-8")
+    write(host / "8_kernel_trace.csv", TRACE)
     with pytest.raises(ProfileError, match="several profiles"):
         read(tmp_path)
 

@@ -18,7 +18,7 @@ import roofwidget as rw
 from roofwidget.readers import ProfileError, Source, read
 from roofwidget.readers.torch import stream, trace
 from tests import places
-from tests.places import ROOT
+from tests.places import ROOT, json_of, text_of
 from tests.tables import has_columns, warns
 
 FIXTURES = places.FIXTURES / "torch"
@@ -37,7 +37,7 @@ def row(kernels: rw.Kernels, name: str, shape: str | None = None) -> int:
 
 def without(*keys: str) -> bytes:
     """Return the device fixture without some arguments."""
-    document = json.loads(DEVICE.read_text(encoding="utf-8"))
+    document = json_of(DEVICE)
     for event in document["traceEvents"]:
         for key in keys:
             event["args"].pop(key, None) if "args" in event else None
@@ -56,7 +56,7 @@ def test_twins_are_what_their_script_writes() -> None:
     made = runpy.run_path(str(ROOT / "tests" / "make_fixtures" / "torch_profiles.py"))["TWINS"]
     assert sorted(path.name for path in FIXTURES.iterdir()) == sorted(made)
     for name, twin in made.items():
-        assert (FIXTURES / name).read_text(encoding="utf-8") == twin()
+        assert text_of(FIXTURES / name) == twin()
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_trace_reads_the_same_in_pieces_of_any_size(monkeypatch: pytest.Monkey
     for path in (DEVICE, OLD, CUPTI):
         read_ = stream.Trace(Source.of(path))
         events = [event for batch in read_.batches() for event in batch]
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json_of(path)
         whole = {"traceEvents": document} if isinstance(document, list) else document
         assert {**read_.properties, "traceEvents": events} == whole
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from tests import places
+from tests.places import json_of, text_of
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -192,14 +192,14 @@ def test_the_printed_table_is_read_as_the_averages_are() -> None:
     ],
 )
 def test_a_bad_cell_of_a_printed_table_is_named(old: str, new: str, message: str) -> None:
-    text = PRINTED.read_text(encoding="utf-8")
+    text = text_of(PRINTED)
     assert old in text
     with pytest.raises(ProfileError, match=message):
         read(text.replace(old, new).encode(), format="torch-averages")
 
 
 def test_a_printed_table_that_is_cut_off_is_refused() -> None:
-    lines = PRINTED.read_text(encoding="utf-8").splitlines()
+    lines = text_of(PRINTED).splitlines()
     with pytest.raises(ProfileError, match="the table has no line of dashes at its end"):
         read("\n".join(lines[:8]).encode())
     with pytest.raises(ProfileError, match="expected a table with a column '# of Calls'"):
@@ -300,7 +300,7 @@ def test_a_table_that_leaves_out_rows_names_or_shapes_says_so() -> None:
 
 def test_averages_of_a_cpu_have_the_flops_that_the_profiler_counted() -> None:
     path = real_file("torch/generated_cpu_withflops_key_averages_torch2.13.json")
-    rows = json.loads(path.read_text(encoding="utf-8"))
+    rows = json_of(path)
     renamed = [{word.removesuffix("_us"): value for word, value in row.items()} for row in rows]
     kernels = read([SimpleNamespace(**row) for row in renamed if row["key"] != "step"])
     product, conv = found(kernels, "aten::mm"), found(kernels, "aten::conv2d")

@@ -15,7 +15,7 @@ from roofwidget.analysis.bound import bound
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
-from tests.places import FIXTURES
+from tests.places import FIXTURES, json_of, text_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -31,7 +31,7 @@ NOT_A_NUMBER = "expected a number that is finite and not negative, got "
 
 def records(path: Path, *, infeed: bool = True) -> list[dict[str, Any]]:
     """Return the file's operation rows by column id, read without the code under test."""
-    table = json.loads(path.read_text(encoding="utf-8"))[0]
+    table = json_of(path)[0]
     ids = [column["id"] for column in table["cols"]]
     rows = [dict(zip(ids, [cell["v"] for cell in row["c"]], strict=True)) for row in table["rows"]]
     rows = [row for row in rows if row["include_infeed_outfeed"] == infeed]
@@ -43,7 +43,7 @@ def column(rows: list[dict[str, Any]], name: str) -> np.ndarray[Any, Any]:
 
 
 def properties(path: Path) -> dict[str, str]:
-    given: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))[0]["p"]
+    given: dict[str, str] = json_of(path)[0]["p"]
     return given
 
 
@@ -120,7 +120,7 @@ def test_a_real_profile_of_an_unknown_device_is_empty_and_says_why() -> None:
 
 def test_the_committed_twins_are_what_their_script_makes() -> None:
     for name, made in runpy.run_path(str(FIXTURES / "make_xprof.py"))["TWINS"].items():
-        assert (FIXTURES / name).read_text(encoding="utf-8") == made()
+        assert text_of(FIXTURES / name) == made()
 
 
 def test_the_tpu_twin_shows_every_kind_of_bound_and_a_point_above_its_roof() -> None:
@@ -256,7 +256,7 @@ def of(document: Any) -> Kernels:
 
 
 def load(name: str) -> Any:
-    return json.loads((FIXTURES / name).read_text(encoding="utf-8"))
+    return json_of(FIXTURES / name)
 
 
 def put(document: Any, row: int, name: str, value: object) -> None:
@@ -275,7 +275,7 @@ def refusal(tmp_path: Path, content: object, **options: Any) -> str:
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        write(path, content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(ProfileError) as caught:
         read(path, **options)
     assert caught.value.file == str(path)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
-from tests.places import FIXTURES
+from tests.places import FIXTURES, json_of, text_of, write
 from tests.real_files import real_file
 from tests.tables import warns
 
@@ -91,31 +91,28 @@ def test_executions_that_are_told_go_before_what_the_rest_of_the_program_says() 
 
 def test_in_a_program_with_a_loop_or_of_differing_counts_kernels_stay_as_counted(tmp_path: Path) -> None:
     for change in ({"category": "while"}, {"occurrences": 5.0}):
-        document = json.loads(CALLS.read_text(encoding="utf-8"))
+        document = json_of(CALLS)
         ids = [column["id"] for column in document[0]["cols"]]
         for cells in (one["c"] for one in document[0]["rows"]):
             if cells[ids.index("operation")]["v"] == "cudnn-conv.2" and "occurrences" in change:
                 cells[ids.index("hlo_module_id")]["v"] = "8813"
             if cells[ids.index("operation")]["v"] == "loop_scale_fusion" and "category" in change:
                 cells[ids.index("category")]["v"] = "while"
-        path = tmp_path / "changed.json"
-        path.write_text(json.dumps(document), encoding="utf-8")
+        path = write(tmp_path / "changed.json", document)
         kernels = read(path)
         assert kernels.count[kernels.names == "cudnn-conv.2"].tolist() == [12]
 
 
 def changed(tmp_path: Path, *changes: tuple[str, dict[str, Any]]) -> Path:
     """Return a profile in which the rows of these operations have other cells."""
-    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    document = json_of(CALLS)
     ids = [column["id"] for column in document[0]["cols"]]
     for cells in (one["c"] for one in document[0]["rows"]):
         for name, values in changes:
             if cells[ids.index("operation")]["v"] == name:
                 for column, value in values.items():
                     cells[ids.index(column)]["v"] = value
-    path = tmp_path / "changed.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return path
+    return write(tmp_path / "changed.json", document)
 
 
 def undecided(kernels: Any) -> list[str]:
@@ -202,21 +199,20 @@ def test_idle_time_is_a_row_and_shares_of_self_time_add_up_to_one() -> None:
 
 
 def test_operations_beyond_a_thousand_are_named_with_the_idle_time(tmp_path: Path) -> None:
-    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    document = json_of(CALLS)
     ids = [column["id"] for column in document[0]["cols"]]
     rows = document[0]["rows"]
     one = next(r for r in rows if r["c"][ids.index("operation")]["v"] == "tail_add")
     document[0]["rows"] = [*rows, *[one] * 992]
     rows[0]["c"][ids.index("total_time")]["v"] = 1e6
-    path = tmp_path / "many.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
+    path = write(tmp_path / "many.json", document)
     kernels = read(path)
     assert kernels.names[-1] == "idle or not listed"
     assert warns(kernels, "only 1,000 operations are listed")
 
 
 def test_operations_that_overlap_are_said_to() -> None:
-    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    document = json_of(CALLS)
     ids = [column["id"] for column in document[0]["cols"]]
     document[0]["rows"][0]["c"][ids.index("total_time")]["v"] = 100.625
     kernels = read(json.dumps(document).encode())
@@ -238,26 +234,24 @@ def test_the_table_beside_a_profile_is_found_and_another_can_be_named(tmp_path: 
 
 def test_a_table_of_another_run_is_refused_and_a_damaged_one_beside_is_left_out(tmp_path: Path) -> None:
     alone = moved(tmp_path, CALLS.name)
-    other = tmp_path / "other.json"
-    other.write_text(STATS.read_text(encoding="utf-8").replace('"881', '"991'), encoding="utf-8")
+    other = write(tmp_path / "other.json", text_of(STATS).replace('"881', '"991'))
     with pytest.raises(
         ProfileError, match=r"other\.json: none of its operations is in the profile: the file is of another run"
     ):
         read(alone, shapes=other)
     with pytest.raises(ProfileError, match=r"expected the JSON that XProf exports for its tool 'hlo_stats'"):
         read(alone, shapes=CALLS)
-    (tmp_path / "xprof_calls.hlo_stats.json").write_text("{", encoding="utf-8")
+    write(tmp_path / "xprof_calls.hlo_stats.json", "{")
     kernels = read(alone)
     assert kernels.warnings[0].startswith("the shapes in the profile's folder could not be read: ")
     assert len(kernels) == 9
 
 
 def test_rows_whose_time_differs_are_not_joined(tmp_path: Path) -> None:
-    stats = json.loads(STATS.read_text(encoding="utf-8"))
+    stats = json_of(STATS)
     ids = [column["id"] for column in stats["cols"]]
     stats["rows"][0]["c"][ids.index("total_time")]["v"] += 0.5
-    path = tmp_path / "stats.json"
-    path.write_text(json.dumps(stats), encoding="utf-8")
+    path = write(tmp_path / "stats.json", stats)
     kernels = read(CALLS, shapes=path)
     assert kernels.extra["HLO"][kernels.names == "cudnn-conv.2"].tolist() == [None]
     assert f"the shapes of 1 of 8 operations are not in {path}" in kernels.warnings
@@ -273,7 +267,7 @@ def test_an_hbm_peak_far_below_the_data_sheet_is_said_with_the_mend() -> None:
 
 def test_every_column_of_the_table_is_kept_with_its_unit() -> None:
     kernels = read(FIXTURES / "xprof_tpu.roofline_model.json")
-    table = json.loads((FIXTURES / "xprof_tpu.roofline_model.json").read_text(encoding="utf-8"))[0]
+    table = json_of(FIXTURES / "xprof_tpu.roofline_model.json")[0]
     fields = {"step", "category", "operation", "occurrences", "total_time", "total_self_time", "include_infeed_outfeed"}
     # Source information gives two columns: the line and the stack.
     assert len(kernels.extra) == len({column["id"] for column in table["cols"]} - fields) + 1

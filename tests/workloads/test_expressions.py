@@ -27,7 +27,7 @@ from roofwidget.workloads.expressions import (
     to_wire,
     touched,
 )
-from tests.places import GOLDEN, golden
+from tests.places import GOLDEN, golden, text_of
 
 FORMULAS: dict[str, Any] = golden("formulas.json")
 
@@ -301,8 +301,8 @@ def test_a_formula_is_written_as_the_page_writes_it() -> None:
 
 def test_the_golden_file_of_formulas_is_what_its_script_writes() -> None:
     script = GOLDEN / "make_formulas.py"
-    assert runpy.run_path(str(script))["text"]() == (GOLDEN / "formulas.json").read_text(encoding="utf-8")
-    assert not re.search(r"(import|from) roofwidget", script.read_text(encoding="utf-8"))
+    assert runpy.run_path(str(script))["text"]() == text_of(GOLDEN / "formulas.json")
+    assert not re.search(r"(import|from) roofwidget", text_of(script))
 
 
 # -- the mean number of items that draws touch -------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 
 from roofwidget.workloads.ops.sources import SOURCES
 from roofwidget.workloads.registry import built_in
-from tests.places import DOCS
+from tests.places import DOCS, text_of
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def page(maker: dict[str, Any]) -> str:
 
 
 def test_the_page_is_up_to_date(page: str) -> None:
-    assert page == (DOCS / "operators.md").read_text(encoding="utf-8"), "run: python docs/make_operators.py"
+    assert page == text_of(DOCS / "operators.md"), "run: python docs/make_operators.py"
 
 
 def test_every_operator_is_on_the_page(maker: dict[str, Any]) -> None:

@@ -11,18 +11,19 @@ import pytest
 import roofwidget as rw
 from roofwidget.measure.counts import Grouping
 from tests import places
+from tests.places import text_of
 from tests.tables import warns
 
 FIXTURES = places.FIXTURES / "hlo"
 MATRIX = 256 * 256 * 4
 
 
-def text_of(name: str) -> str:
-    return (FIXTURES / f"{name}.txt").read_text(encoding="utf-8")
+def listing(name: str) -> str:
+    return text_of(FIXTURES / f"{name}.txt")
 
 
 def read(name: str, by: Grouping = "fusion") -> rw.Profile:
-    return rw.from_hlo_text(text_of(name), by=by)
+    return rw.from_hlo_text(listing(name), by=by)
 
 
 def kernel(profile: rw.Profile, name: str) -> rw.Kernel:
@@ -70,7 +71,7 @@ def test_the_trip_count_of_a_loop_is_read_from_a_text_with_backslashes() -> None
 
 @pytest.mark.parametrize("name", ["gpu", "scan"])
 def test_a_counter_says_the_length_of_a_loop_if_the_compiler_does_not(name: str) -> None:
-    text = re.sub(r"known_trip_count", "unknown", text_of(name))
+    text = re.sub(r"known_trip_count", "unknown", listing(name))
     loops = [w for w in rw.from_hlo_text(text).warnings if "number of iterations" in w]
     # The loop of the GPU's text has no counter.
     assert (rw.from_hlo_text(text).bytes == read(name).bytes, len(loops)) == (
@@ -552,7 +553,7 @@ def test_the_program_before_optimisation_can_be_read() -> None:
 
 def test_a_profile_has_the_name_of_the_program_or_the_given_one() -> None:
     assert read("scan").name == "jit_scan"
-    assert rw.from_hlo_text(text_of("scan"), name="ten products").name == "ten products"
+    assert rw.from_hlo_text(listing("scan"), name="ten products").name == "ten products"
 
 
 def test_a_program_of_one_parameter_says_that_nothing_was_counted() -> None:
@@ -577,7 +578,7 @@ def test_a_layer_that_xla_compiled_for_an_h100_has_the_work_of_its_shapes() -> N
     # softmax(x + gelu(x up) down) in bf16; the second product adds x.
     rows, width, inner = 4096, 4096, 16384
     path = places.FIXTURES / "gpu" / "jax_layer.hlo.txt"
-    found = {op.name: op for op in rw.from_hlo_text(path.read_text(encoding="utf-8")).ops}
+    found = {op.name: op for op in rw.from_hlo_text(text_of(path)).ops}
     assert list(found) == ["custom-call.1", "loop_multiply_fusion", "cublas-lt-matmul.2", "triton_softmax.2"]
     product = 2 * rows * width * inner
     moved = 2 * (rows * width + width * inner + rows * inner)

@@ -15,7 +15,7 @@ from torch.nn import functional  # noqa: E402
 import roofwidget as rw  # noqa: E402
 from roofwidget.workloads import Graph  # noqa: E402
 from tests.measure.torch.models import Block, ResNet18  # noqa: E402
-from tests.places import DOCS  # noqa: E402
+from tests.places import DOCS, text_of  # noqa: E402
 
 Value: TypeAlias = Any
 
@@ -347,7 +347,7 @@ def test_a_size_that_depends_on_values_is_refused() -> None:
 
 
 def test_the_example_of_the_guide_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", USING.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text_of(USING), re.DOTALL)
     (example,) = [block for block in blocks if "from_torch" in block]
     names: dict[str, Any] = {}
     exec(example, names)  # noqa: S102 - our own text
