@@ -16,6 +16,12 @@ class Warned(Protocol):
         """The sentences."""
 
 
+def _same(found: Any, values: Any) -> bool:
+    """Tell whether a column has the values, where an unknown number equals an unknown one."""
+    is_list_of_numbers = isinstance(values, list) and found.dtype.kind == "f"
+    return bool(found.tolist() == values or (is_list_of_numbers and np.array_equal(found, values, equal_nan=True)))
+
+
 def has_columns(table: Any, **columns: object) -> None:
     """Check the values of columns: None means that every row is unknown, a mapping names some of several columns."""
     for name, expected in columns.items():
@@ -26,7 +32,7 @@ def has_columns(table: Any, **columns: object) -> None:
             if values is None:
                 assert np.isnan(found).all(), (name, key, found)
             else:
-                assert found.tolist() == values, (name, key)
+                assert _same(found, values), (name, key, found.tolist(), values)
 
 
 def warns(result: Warned, *words: str) -> bool:

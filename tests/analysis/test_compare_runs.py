@@ -188,11 +188,14 @@ def test_other_numbers_do_not_match_without_known_work() -> None:
 
 def test_times_are_compared_as_difference_and_ratio() -> None:
     found = compare_runs(run(["a", "b", "c", "d"], [4, 2, 0, 1]), run(["a", "b", "c", "d"], [1, 3, 0, math.nan]))
-    np.testing.assert_array_equal(found.before, [4, 2, 0, 1])
-    np.testing.assert_array_equal(found.after, [1, 3, 0, math.nan])
-    np.testing.assert_array_equal(found.change, [-3, 1, 0, math.nan])
-    np.testing.assert_array_equal(found.ratio, [0.25, 1.5, math.nan, math.nan])
-    assert found.verdict.tolist() == ["faster", "slower", "same", "unknown"]
+    has_columns(
+        found,
+        before=[4, 2, 0, 1],
+        after=[1, 3, 0, math.nan],
+        change=[-3, 1, 0, math.nan],
+        ratio=[0.25, 1.5, math.nan, math.nan],
+        verdict=["faster", "slower", "same", "unknown"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -255,9 +258,13 @@ def test_intensity_and_what_binds_are_those_of_each_run_on_the_chip() -> None:
     before = Kernels(["a", "b"], [1e12, np.nan], [1e12, 1], time=[2, 1], chip=CHIP)
     after = Kernels(["a", "b"], [1e12, 1], [1e9, 1], time=[1, 1], chip=CHIP)
     found = compare_runs(before, after)
-    np.testing.assert_array_equal(found.ai_before, [1, np.nan])
-    np.testing.assert_array_equal(found.ai_after, [1000, 1])
-    has_columns(found, bound_by_before=["HBM", "unknown"], bound_by_after=["compute", "HBM"])
+    has_columns(
+        found,
+        ai_before=[1, np.nan],
+        ai_after=[1000, 1],
+        bound_by_before=["HBM", "unknown"],
+        bound_by_after=["compute", "HBM"],
+    )
     slow = Chip("Slow", {"bf16": 1e11}, {"HBM": 1e12})
     assert compare_runs(before, after, chip=slow).bound_by_before.tolist() == ["compute", "unknown"]
 

@@ -105,8 +105,7 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
         "L2": [8e6, 4e6],
         "network": [5, 5],
     }
-    np.testing.assert_allclose(found.self_time, [100e-6, 25e-6], rtol=1e-12)
-    has_columns(found, category=["x", "y"], extra={"rank": [1, 2]})
+    has_columns(found, self_time=pytest.approx([100e-6, 25e-6], rel=1e-12), category=["x", "y"], extra={"rank": [1, 2]})
 
 
 def test_what_describes_the_measured_data_is_left_out_and_a_table_without_self_time_stays_without() -> None:

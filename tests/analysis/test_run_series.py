@@ -79,19 +79,25 @@ def test_a_hundred_thousand_kernels_in_four_runs_are_matched() -> None:
 def test_times_bounds_and_changes_are_given_for_each_run() -> None:
     runs = four()
     nan = math.nan
-    np.testing.assert_array_equal(runs.time, [[8, 8, 5, 5], [2, 2, 2, nan], [2, 4, nan, nan], [nan, nan, 4, 2.5]])
-    np.testing.assert_array_equal(runs.bound_time, [[4] * 4, [1, 1, 1, nan], [1, 1, nan, nan], [nan, nan, 2, 2]])
+    has_columns(
+        runs,
+        time=[[8, 8, 5, 5], [2, 2, 2, nan], [2, 4, nan, nan], [nan, nan, 4, 2.5]],
+        bound_time=[[4] * 4, [1, 1, 1, nan], [1, 1, nan, nan], [nan, nan, 2, 2]],
+    )
     np.testing.assert_allclose(
         runs.utilization, [[0.5, 0.5, 0.8, 0.8], [0.5] * 3 + [nan], [0.5, 0.25, nan, nan], [nan, nan, 0.5, 0.8]]
     )
-    np.testing.assert_array_equal(runs.change, [[0, 0, -3, -3], [0, 0, 0, nan], [0, 2, nan, nan], [nan] * 4])
-    np.testing.assert_array_equal(runs.ratio, [[1, 1, 0.625, 0.625], [1, 1, 1, nan], [1, 2, nan, nan], [nan] * 4])
-    assert runs.verdict.tolist() == [
-        ["same", "same", "faster", "faster"],
-        ["same", "same", "same", None],
-        ["same", "slower", None, None],
-        [None] * 4,
-    ]
+    has_columns(
+        runs,
+        change=[[0, 0, -3, -3], [0, 0, 0, nan], [0, 2, nan, nan], [nan] * 4],
+        ratio=[[1, 1, 0.625, 0.625], [1, 1, 1, nan], [1, 2, nan, nan], [nan] * 4],
+        verdict=[
+            ["same", "same", "faster", "faster"],
+            ["same", "same", "same", None],
+            ["same", "slower", None, None],
+            [None] * 4,
+        ],
+    )
 
 
 def test_another_run_can_be_the_baseline() -> None:
@@ -133,8 +139,13 @@ def test_totals_are_in_the_order_of_dates() -> None:
     dates = {"v1": "2026-03-01", "v2": date(2026, 1, 1), "v3": "2026-02-01T12:30", "v4": datetime(2026, 4, 1)}  # noqa: DTZ001 - without a time zone
     trend = four(dates=dates).trend()
     assert trend.runs == ("v2", "v3", "v1", "v4")
-    has_columns(trend, time=[14, 11, 12, 7.5], bound_time=[6, 7, 6, 6], utilization=[6 / 14, 7 / 11, 0.5, 0.8])
-    np.testing.assert_allclose(trend.change, [1 / 6, -1 / 12, 0, -4.5 / 12])
+    has_columns(
+        trend,
+        time=[14, 11, 12, 7.5],
+        bound_time=[6, 7, 6, 6],
+        utilization=[6 / 14, 7 / 11, 0.5, 0.8],
+        change=pytest.approx([1 / 6, -1 / 12, 0, -4.5 / 12], rel=1e-7),
+    )
     np.testing.assert_allclose(trend.step, [math.nan, 11 / 14 - 1, 1 / 11, 7.5 / 12 - 1])
     assert repr(trend).splitlines() == [
         "RunTrend: 4 runs; self time 14 s to 7.5 s (−46 %)",

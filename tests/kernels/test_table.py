@@ -298,19 +298,26 @@ def test_an_amount_that_a_dict_leaves_out_is_unknown() -> None:
 
 
 def test_a_table_gives_columns_with_nan_where_unknown(table: Kernels) -> None:
-    assert table.names.tolist() == ["matmul", "mixed", "copy", "opaque"]
-    np.testing.assert_array_equal(table.flops, [4.3e9, 3e9, 0, math.nan])
-    np.testing.assert_array_equal(table.bytes, [1.2e7, 8e6, 8e6, math.nan])
-    np.testing.assert_array_equal(table.time, [31e-6, math.nan, 4e-6, math.nan])
-    np.testing.assert_array_equal(table.count, [3, 1, 1, 1])
-    has_columns(table, precision=["bf16", None, None, None], category=["dot", "dot", None, None])
+    has_columns(
+        table,
+        names=["matmul", "mixed", "copy", "opaque"],
+        flops=[4.3e9, 3e9, 0, math.nan],
+        bytes=[1.2e7, 8e6, 8e6, math.nan],
+        time=[31e-6, math.nan, 4e-6, math.nan],
+        count=[3, 1, 1, 1],
+        precision=["bf16", None, None, None],
+        category=["dot", "dot", None, None],
+    )
 
 
 def test_a_table_keeps_flops_by_precision_and_bytes_by_level(table: Kernels) -> None:
     assert set(table.flops_by_precision) == {"", "fp8", "bf16"}
     assert set(table.bytes_by_level) == {"main", "HBM", "L2"}
-    np.testing.assert_array_equal(table.flops_by_precision["fp8"], [math.nan, 2e9, math.nan, math.nan])
-    np.testing.assert_array_equal(table.bytes_by_level["L2"], [math.nan, 3e7, math.nan, math.nan])
+    has_columns(
+        table,
+        flops_by_precision={"fp8": [math.nan, 2e9, math.nan, math.nan]},
+        bytes_by_level={"L2": [math.nan, 3e7, math.nan, math.nan]},
+    )
 
 
 def test_achieved_is_flops_per_measured_second(table: Kernels) -> None:
@@ -672,8 +679,7 @@ def test_a_word_that_is_not_text_is_refused_by_row_and_column(field: str) -> Non
 def test_bytes_of_the_network_in_any_case_are_no_bytes_of_memory() -> None:
     kernels = [Kernel("step", 12, {"HBM": 4, "Network": 3}), Kernel("sent", 12, {"network": 5}), Kernel("alone", 12, 4)]
     table = Kernels.from_records(kernels)
-    np.testing.assert_array_equal(table.network_bytes, [3, 5, np.nan])
-    np.testing.assert_array_equal(table.bytes, [4, np.nan, 4])
+    has_columns(table, network_bytes=[3, 5, np.nan], bytes=[4, np.nan, 4])
     assert kernels[0].arithmetic_intensity == table.arithmetic_intensity[0] == 3.0
     assert np.isnan(Kernels(["a"], [1], [1]).network_bytes).tolist() == [True]
 

@@ -11,6 +11,7 @@ import pytest
 
 import roofwidget as rw
 from tests.places import FIXTURES, write
+from tests.tables import has_columns
 
 NAN = float("nan")
 ROCPROF = FIXTURES / "rocprof"
@@ -35,9 +36,7 @@ def attention() -> rw.workloads.Op:
 
 def test_work_of_one_launch_times_the_launches_fills_in_what_is_unknown() -> None:
     table = profiled().with_work({"FLASH*kernel": {"flops": "4 GFLOP", "bytes": 3e6, "precision": "bf16"}})
-    assert table.flops.tolist() == [8e9, 0, 5e9]
-    np.testing.assert_array_equal(table.bytes, [6e6, 8e6, NAN])
-    assert table.precision.tolist() == ["bf16", None, None]
+    has_columns(table, flops=[8e9, 0, 5e9], bytes=[6e6, 8e6, NAN], precision=["bf16", None, None])
     assert table.warnings == ()
 
 
@@ -68,8 +67,7 @@ def test_replace_gives_new_amounts_for_known_ones_and_keeps_other_levels() -> No
 
 def test_a_level_beside_the_main_memory_is_filled_in_where_it_is_unknown() -> None:
     table = profiled().with_work({"*": {"bytes": {"HBM": 1, "L2": 2}}})
-    np.testing.assert_array_equal(table.bytes, [2, 8e6, 4])
-    np.testing.assert_array_equal(table.bytes_by_level["L2"], [7, 9e6, 8])
+    has_columns(table, bytes=[2, 8e6, 4], bytes_by_level={"L2": [7, 9e6, 8]})
     assert table.origin["bytes:L2"].tolist() == [None, None, "given per launch by work['*']"]
 
 

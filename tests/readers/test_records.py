@@ -344,11 +344,13 @@ def test_columns_of_parquet_of_every_type_are_numbers_texts_or_named_as_unused()
         }
     )
     kernels = read(given, columns={"bytes": "dram.bytes"})
-    assert kernels.names.tolist() == ["a", "b", ""]
-    np.testing.assert_array_equal(kernels.flops, [1, NAN, 3])
-    np.testing.assert_array_equal(kernels.bytes, [1.5, 2.5, 3.5])
-    np.testing.assert_array_equal(kernels.extra["on"], [1, 0, NAN])
-    assert kernels.extra["note"].tolist() == ["x", None, "x"]
+    has_columns(
+        kernels,
+        names=["a", "b", ""],
+        flops=[1, NAN, 3],
+        bytes=[1.5, 2.5, 3.5],
+        extra={"on": [1, 0, NAN], "note": ["x", None, "x"]},
+    )
     assert "columns not used: dram, start, blob" in kernels.warnings
     with pytest.raises(ProfileError, match=r"column 'dram': a cell of type [Ll]ist.* is not a number"):
         read(given, columns={"bytes": "dram"})
@@ -474,8 +476,11 @@ def test_kernels_of_no_bytes_or_next_to_none_stay_and_are_bound_by_compute() -> 
     kernels = read(csv("kernel,flops,bytes,time", "none,3e12,0,1", "cached,3e12,1e6,1", "copy,0,1e9,1", "noop,0,0,1"))
     np.testing.assert_array_equal(kernels.arithmetic_intensity, [math.inf, 3e6, 0, NAN])
     judged = rw.bound(kernels, rw.Chip("Mine", {"fp32": 1e13}, {"HBM": 1e12}))
-    assert judged.bound_by.tolist() == ["compute", "compute", "HBM", "compute"]
-    np.testing.assert_allclose(judged.utilization, [0.3, 0.3, 1e-3, 0])
+    has_columns(
+        judged,
+        bound_by=["compute", "compute", "HBM", "compute"],
+        utilization=pytest.approx([0.3, 0.3, 1e-3, 0], rel=1e-7),
+    )
 
 
 # -- other tools' columns --------------------------------------------------------------------------------------
@@ -555,11 +560,14 @@ def test_xprof_tables_are_rates_times_time_without_totals_and_repeats(labels: bo
             if pd.api.types.is_float_dtype(frame.dtypes.iloc[1])
             else read(frame.to_csv().encode(), format="table")
         )
-        assert kernels.names.tolist() == ["dot.7", "custom-call.2"]
-        np.testing.assert_allclose(kernels.flops, [64e9 * 500e-6, NAN], rtol=1e-15)
-        np.testing.assert_allclose(kernels.bytes, [512 * 2**30 * 500e-6, NAN], rtol=1e-15)
-        np.testing.assert_allclose(kernels.self_time, [400e-6, 250e-6], rtol=1e-15)
-        assert kernels.count.tolist() == [4, 2]
+        has_columns(
+            kernels,
+            names=["dot.7", "custom-call.2"],
+            flops=pytest.approx([64e9 * 500e-6, NAN], rel=1e-15),
+            bytes=pytest.approx([512 * 2**30 * 500e-6, NAN], rel=1e-15),
+            self_time=pytest.approx([400e-6, 250e-6], rel=1e-15),
+            count=[4, 2],
+        )
         assert kernels.warnings[0].startswith("1 of 2 rows have neither FLOPs nor bytes")
 
 
@@ -575,6 +583,5 @@ def test_layers_that_fasterbench_does_not_count_are_unknown() -> None:
         }
     )
     kernels = read(frame)
-    np.testing.assert_array_equal(kernels.flops, [64000, NAN])
-    has_columns(kernels, bytes=[1000, 500], time=[2e-3, 1e-3], category=["Conv2d", "ReLU"])
+    has_columns(kernels, flops=[64000, NAN], bytes=[1000, 500], time=[2e-3, 1e-3], category=["Conv2d", "ReLU"])
     assert kernels.warnings[0].startswith("1 of 2 rows have no FLOPs")

@@ -65,11 +65,15 @@ def test_the_sheet_with_the_table_is_found_and_formulas_have_their_saved_values(
 def test_workbooks_of_libraries_are_read_with_title_units_dates_and_note(name: str) -> None:
     for given in (FIXTURES / name, (FIXTURES / name).read_bytes()):
         kernels = read(given)
-        assert kernels.names.tolist() == ["gemm", "relu"]
-        np.testing.assert_allclose(kernels.flops, [4.3e9, 2e6], rtol=1e-15)
-        np.testing.assert_allclose(kernels.bytes, [12e6, 8e6], rtol=1e-15)
-        np.testing.assert_allclose(kernels.time, [31.5e-6, 4.25e-6], rtol=1e-15)
-        has_columns(kernels, count=[2, 1], extra={"measured": ["2026-01-05", "2026-01-06"]})
+        has_columns(
+            kernels,
+            names=["gemm", "relu"],
+            flops=pytest.approx([4.3e9, 2e6], rel=1e-15),
+            bytes=pytest.approx([12e6, 8e6], rel=1e-15),
+            time=pytest.approx([31.5e-6, 4.25e-6], rel=1e-15),
+            count=[2, 1],
+            extra={"measured": ["2026-01-05", "2026-01-06"]},
+        )
 
 
 def test_a_sheet_may_be_named_and_its_columns_too() -> None:
