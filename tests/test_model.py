@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import runpy
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from traitlets import TraitError
 from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, RooflineWidget, chain, preset
 from roofwidget.state.state import TRAITS
 from tests.places import ROOT, text_of
+from tests.processes import run_python
 
 # Seconds. No test needs a tenth of this; a deadlock fails instead of hanging.
 PATIENCE = 10.0
@@ -770,11 +770,10 @@ def test_the_help_of_each_trait_names_its_owner(name: str) -> None:
 
 
 def test_a_model_needs_no_jupyter() -> None:
-    asked = (
+    run_python(
         "import sys, roofwidget as rw; rw.RooflineModel().peak_flops = 1e15;"
         "sys.exit(any(name in sys.modules for name in ('ipywidgets', 'anywidget', 'IPython', 'ipykernel')))"
     )
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 def test_a_misspelt_trait_is_refused_when_it_is_set(model: RooflineModel) -> None:

@@ -7,7 +7,6 @@ import io
 import pickle
 import random
 import runpy
-import tracemalloc
 import zipfile
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 from roofwidget.readers import ProfileError, read
 from tests import places
 from tests.places import text_of
+from tests.processes import memory_below
 from tests.real_files import real_file
 from tests.tables import warns
 
@@ -67,14 +67,11 @@ def test_a_damaged_report_never_ends_in_another_error() -> None:
 
 
 def test_a_report_that_claims_a_huge_block_takes_no_memory() -> None:
-    tracemalloc.start()
-    refused(b"NVR\0" + (2**32 - 1).to_bytes(4, "little") + b"x" * 100, "the report is damaged here")
     # A header of two bytes, then a header with a payload size of 2**60 bytes.
     claim = bytes([0x28, *[0x80] * 8, 0x10])
-    refused(b"NVR\0\2\0\0\0\x08\x07" + len(claim).to_bytes(4, "little") + claim, "the report ends too early")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 4 * 2**20
+    with memory_below(4 * 2**20):
+        refused(b"NVR\0" + (2**32 - 1).to_bytes(4, "little") + b"x" * 100, "the report is damaged here")
+        refused(b"NVR\0\2\0\0\0\x08\x07" + len(claim).to_bytes(4, "little") + claim, "the report ends too early")
 
 
 def test_an_empty_report_and_an_empty_file_are_told_apart_from_others() -> None:
@@ -238,11 +235,8 @@ def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
 
 def test_half_a_million_columns_end_in_one_error() -> None:
     header = '"ID","Kernel Name",' + ",".join(f'"sm__made_up_{number}.sum"' for number in range(500_000))
-    tracemalloc.start()
-    refused(header.encode() + b"\n0,k\n", "a table of 500,002 columns; the limit is 20,000")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 10 * len(header)
+    with memory_below(10 * len(header)):
+        refused(header.encode() + b"\n0,k\n", "a table of 500,002 columns; the limit is 20,000")
 
 
 def test_damaged_compression_is_an_error_of_the_file() -> None:

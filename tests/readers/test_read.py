@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import subprocess
 import sys
 import zipfile
 from importlib import import_module
@@ -18,6 +17,7 @@ from roofwidget import readers
 from roofwidget.readers import FORMATS, ProfileError, Source, ceilings, read, reader
 from roofwidget.readers.tables.tools import TOOLS
 from tests.places import FIXTURES, write
+from tests.processes import run_python
 from tests.tables import has_columns
 
 XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
@@ -229,18 +229,17 @@ def test_what_is_no_file_and_no_table_is_a_type_error() -> None:
 
 
 def test_importing_the_package_imports_no_reader() -> None:
-    asked = "import sys, roofwidget; sys.exit('roofwidget.readers' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
-    asked = "import sys, roofwidget.readers; sys.exit(any(name in sys.modules for name in roofwidget.readers.FORMATS))"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+    run_python("import sys, roofwidget; sys.exit('roofwidget.readers' in sys.modules)")
+    run_python(
+        "import sys, roofwidget.readers; sys.exit(any(name in sys.modules for name in roofwidget.readers.FORMATS))"
+    )
 
 
 def test_reading_needs_none_of_the_optional_packages() -> None:
-    asked = (
+    run_python(
         "import sys, roofwidget as rw; rw.read(b'name,flops,bytes\\na,1,2\\n').groupby('name');"
         "sys.exit(any(name in sys.modules for name in ('pandas', 'pyarrow', 'polars', 'distributed', 'tqdm')))"
     )
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(
