@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import runpy
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -57,43 +58,34 @@ def test_the_script_of_the_golden_files_does_not_know_the_package() -> None:
 # -- numbers to text ---------------------------------------------------------------------------------------------------
 
 
-def test_significant_digits_are_those_of_exact_rounding_with_ties_to_even() -> None:
-    for case in UNITS["significant"]:
-        assert format_significant(double(case["value"]), case["digits"]) == case["text"], case
-
-
-def test_a_share_is_whole_from_ten_percent_on_and_a_hundred_percent_only_where_it_is() -> None:
-    for case in UNITS["percent"]:
-        assert format_percent(double(case["share"])) == case["text"], case
-
-
-def test_a_factor_has_two_digits_below_ten_three_near_to_one_and_ties_go_to_even() -> None:
-    for case in UNITS["factor"]:
-        assert format_factor(case["value"]) == case["text"], case
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ("significant", lambda case: format_significant(double(case["value"]), case["digits"])),
+        ("percent", lambda case: format_percent(double(case["share"]))),
+        ("factor", lambda case: format_factor(case["value"])),
+        ("change", lambda case: format_change(double(case["from"]), double(case["to"]))),
+        ("capacity", lambda case: format_capacity(case["value"])),
+        ("quantity", lambda case: format_quantity(double(case["value"]), case["unit"], case["digits"])),
+        ("intensity", lambda case: format_intensity(double(case["value"]), case["digits"])),
+    ],
+    ids=[
+        "digits of exact rounding, ties to even",
+        "a share is whole from 10 % on, and 100 % only where it is",
+        "a factor has two digits below ten, three near to one",
+        "a change has its sign, and is unknown from nothing to something",
+        "a capacity has binary prefixes unless it is a whole number of megabytes",
+        "a quantity has the prefix and digits of exact rounding",
+        "an intensity is plain up to 9999 and has a prefix above",
+    ],
+)
+def test_numbers_are_shown_as_the_golden_file_has_them(table: str, shown: Callable[[dict[str, Any]], str]) -> None:
+    for case in UNITS[table]:
+        assert shown(case) == case["text"], case
 
 
 def test_a_share_has_more_digits_when_they_are_asked_for() -> None:
     assert [format_percent(0.7999, more) for more in (0, 1, 2)] == ["80 %", "80 %", "79.99 %"]
-
-
-def test_a_change_has_its_sign_and_is_unknown_from_nothing_to_something() -> None:
-    for case in UNITS["change"]:
-        assert format_change(double(case["from"]), double(case["to"])) == case["text"], case
-
-
-def test_a_capacity_has_binary_prefixes_unless_it_is_a_whole_number_of_megabytes() -> None:
-    for case in UNITS["capacity"]:
-        assert format_capacity(case["value"]) == case["text"], case
-
-
-def test_a_quantity_has_the_prefix_and_digits_of_exact_rounding() -> None:
-    for case in UNITS["quantity"]:
-        assert format_quantity(double(case["value"]), case["unit"], case["digits"]) == case["text"], case
-
-
-def test_an_intensity_is_plain_up_to_9999_and_has_a_prefix_above() -> None:
-    for case in UNITS["intensity"]:
-        assert format_intensity(double(case["value"]), case["digits"]) == case["text"], case
 
 
 @pytest.mark.parametrize(

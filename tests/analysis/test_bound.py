@@ -63,17 +63,30 @@ def test_warnings_of_a_data_frame_are_remarks_but_those_of_a_table_are_not_repea
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("keyword", "values", "error", "message"),
     [
-        ({"overlap": 1.5}, "overlap must be a share from 0 to 1, got 1.5"),
-        ({"overlap": -0.5}, "overlap must be a share from 0 to 1, got -0.5"),
-        ({"exposed_comm": 1}, "exposed_comm must be a share from 0 to below 1, got 1"),
-        ({"launch_overhead": "5 B"}, "launch_overhead: 'B' is not a unit of s; write for example '8.5 us'"),
+        ("overlap", (1.5, -0.5, -0.1, 1.1, math.nan, math.inf), ValueError, "a share from 0 to 1, got {}"),
+        ("exposed_comm", (1, -0.1, 1.0, math.nan), ValueError, "a share from 0 to below 1, got {}"),
+        ("overlap", ("half", True, False, None), TypeError, "a number, got {!r}"),
+        ("exposed_comm", ("half", True, False, None), TypeError, "a number, got {!r}"),
+        ("precision", (None, 3, ["HBM"]), TypeError, "text, got {!r}"),
+        ("memory", (None, 3, ["HBM"]), TypeError, "text, got {!r}"),
     ],
 )
-def test_an_option_out_of_range_is_refused_in_full(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        one(1, 1, 1, simple(), **options)
+def test_an_option_that_cannot_be_is_refused_by_its_keyword(
+    keyword: str, values: tuple[Any, ...], error: type[Exception], message: str
+) -> None:
+    for value in values:
+        with pytest.raises(error, match=f"^{re.escape(f'{keyword} must be {message.format(value)}')}$"):
+            one(1, 1, 1, simple(), **{keyword: value})
+
+
+def test_a_launch_overhead_is_a_time_that_is_not_negative() -> None:
+    for overhead in (-1e-9, math.nan, math.inf, "-5 us"):
+        with pytest.raises(ValueError, match=r"^launch_overhead must be "):
+            one(1, 1, None, simple(), launch_overhead=overhead)
+    with pytest.raises(ValueError, match=r"^launch_overhead: 'B' is not a unit of s; write for example '8.5 us'$"):
+        one(1, 1, None, simple(), launch_overhead="5 B")
 
 
 # -- limits of remarks -------------------------------------------------------------------------------------------------
@@ -264,33 +277,6 @@ def test_many_small_launches_need_their_time() -> None:
 
 def test_a_launch_overhead_may_be_text_with_a_unit() -> None:
     assert one(0, 0, None, simple(), launch_overhead="5 us").time[0] == 5e-6
-
-
-@pytest.mark.parametrize(
-    ("keyword", "value"),
-    [
-        *(("overlap", value) for value in (-0.1, 1.1, math.nan, math.inf)),
-        *(("exposed_comm", value) for value in (-0.1, 1, 1.0, math.nan)),
-        *(("launch_overhead", value) for value in (-1e-9, math.nan, math.inf, "-5 us")),
-    ],
-)
-def test_an_option_out_of_its_range_is_refused_by_its_keyword(keyword: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=f"^{keyword} must be "):
-        one(1, 1, None, simple(), **{keyword: value})
-
-
-@pytest.mark.parametrize("value", ["half", True, False, None])
-@pytest.mark.parametrize("keyword", ["overlap", "exposed_comm"])
-def test_a_share_that_is_no_number_is_refused_by_its_keyword(keyword: str, value: Any) -> None:
-    with pytest.raises(TypeError, match=f"^{keyword} must be a number, got {value!r}$"):
-        one(1, 1, None, simple(), **{keyword: value})
-
-
-@pytest.mark.parametrize("value", [None, 3, ["HBM"]])
-@pytest.mark.parametrize("keyword", ["precision", "memory"])
-def test_a_precision_or_memory_that_is_no_text_is_refused_by_its_keyword(keyword: str, value: Any) -> None:
-    with pytest.raises(TypeError, match=f"^{keyword} must be text, got {re.escape(repr(value))}$"):
-        one(1, 1, None, simple(), **{keyword: value})
 
 
 # -- which bytes count where ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import math
 import pickle
 from collections.abc import Callable
@@ -64,10 +65,6 @@ kernels_of_any_kind = st.builds(
     category=words,
     count=st.integers(1, 2**53),
 )
-
-
-def fields(field: str, value: Any) -> dict[str, Any]:
-    return {"name": "my matmul", "flops": 1, "bytes": 1, field: value}
 
 
 def brief(value: Any) -> str:
@@ -149,48 +146,41 @@ def test_intensity_is_flops_over_bytes_of_main_memory() -> None:
     assert math.isnan(Kernel("a", 12, {"L2": 4}).arithmetic_intensity)
 
 
-@pytest.mark.parametrize("value", NOT_AMOUNTS, ids=brief)
-@pytest.mark.parametrize("field", ["flops", "bytes", "time"])
-def test_an_amount_that_is_not_finite_and_not_negative_is_refused_by_field_and_kernel(field: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=f"{field} of kernel 'my matmul'"):
-        Kernel(**fields(field, value))
+OF_MAPPING = r"\['L2'\]"
 
 
-@pytest.mark.parametrize("value", NOT_AMOUNTS, ids=brief)
-@pytest.mark.parametrize("field", ["flops", "bytes"])
-def test_an_amount_in_a_mapping_is_refused_by_its_key_too(field: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=rf"{field} of kernel 'my matmul'\['L2'\]"):
-        Kernel(**fields(field, {"HBM": 1, "L2": value}))
-
-
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("field", ["flops", "bytes", "time", "count"])
-def test_what_is_not_a_number_is_a_type_error(field: str, value: Any) -> None:
-    with pytest.raises(TypeError, match=f"{field} of kernel 'my matmul': expected a number"):
-        Kernel(**fields(field, value))
-
-
-@pytest.mark.parametrize("field", ["flops", "bytes"])
-def test_an_empty_mapping_is_refused(field: str) -> None:
-    with pytest.raises(ValueError, match=f"{field} of kernel 'my matmul': the mapping is empty"):
-        Kernel(**fields(field, {}))
-
-
-@pytest.mark.parametrize("field", ["flops", "bytes"])
-def test_an_unknown_amount_in_a_mapping_is_refused(field: str) -> None:
-    with pytest.raises(ValueError, match=rf"{field} of kernel 'my matmul'\['L2'\] is None; leave the entry out"):
-        Kernel(**fields(field, {"L2": None}))
+@pytest.mark.parametrize(
+    ("wanted", "values", "error", "message"),
+    [
+        (("flops", "bytes", "time"), NOT_AMOUNTS, ValueError, ""),
+        (("flops", "bytes"), [{"HBM": 1, "L2": value} for value in NOT_AMOUNTS], ValueError, OF_MAPPING),
+        (("flops", "bytes", "time", "count"), NOT_NUMBERS, TypeError, ": expected a number"),
+        (("flops", "bytes"), [{}], ValueError, ": the mapping is empty"),
+        (("flops", "bytes"), [{"L2": None}], ValueError, OF_MAPPING + " is None; leave the entry out"),
+        (("precision", "category"), [5], TypeError, ""),
+        (("count",), [0, -1, 1.5, math.nan, math.inf, TOO_LARGE], ValueError, ""),
+    ],
+    ids=[
+        "not finite and not negative",
+        "not finite and not negative in a mapping",
+        "no number",
+        "an empty mapping",
+        "unknown in a mapping",
+        "no text",
+        "no whole number from one",
+    ],
+)
+def test_a_value_that_a_kernel_cannot_have_is_refused_by_field_and_kernel(
+    wanted: tuple[str, ...], values: list[Any], error: type[Exception], message: str
+) -> None:
+    for field, value in itertools.product(wanted, values):
+        with pytest.raises(error, match=f"{field} of kernel 'my matmul'{message}"):
+            Kernel(**{"name": "my matmul", "flops": 1, "bytes": 1, field: value})
 
 
 def test_two_spellings_of_one_precision_are_refused_rather_than_one_dropped() -> None:
     with pytest.raises(ValueError, match=r"kernel 'my matmul'.*bf16"):
         Kernel("my matmul", {"BF16": 1, "bf16": 2}, 1)
-
-
-@pytest.mark.parametrize("count", [0, -1, 1.5, math.nan, math.inf, TOO_LARGE], ids=brief)
-def test_a_count_that_is_not_a_whole_number_from_one_is_refused(count: Any) -> None:
-    with pytest.raises(ValueError, match="count of kernel 'my matmul'"):
-        Kernel("my matmul", 1, 1, count=count)
 
 
 @pytest.mark.parametrize("count", [2.0, np.int64(2)])
@@ -204,12 +194,6 @@ def test_a_count_becomes_an_int(count: Any) -> None:
 def test_a_name_that_is_not_text_is_refused(name: Any) -> None:
     with pytest.raises(TypeError, match="name must be text"):
         Kernel(name, 1, 1)
-
-
-@pytest.mark.parametrize("field", ["precision", "category"])
-def test_a_precision_or_category_that_is_not_text_is_refused(field: str) -> None:
-    with pytest.raises(TypeError, match=f"{field} of kernel 'my matmul'"):
-        Kernel(**fields(field, 5))
 
 
 def test_the_case_of_a_precision_does_not_count() -> None:
