@@ -35,6 +35,11 @@ def has_columns(table: Any, **columns: object) -> None:
                 assert _same(found, values), (name, key, found.tolist(), values)
 
 
+def lists(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the values of columns by their names."""
+    return {name: column.tolist() for name, column in columns.items()}
+
+
 def warns(result: Warned, *words: str) -> bool:
     """Tell whether a warning has all the words."""
     return any(all(word in warning for word in words) for warning in result.warnings)

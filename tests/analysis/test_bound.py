@@ -15,7 +15,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient, lacking
 from roofwidget.chips import Energy
 from roofwidget.kernels.non_kernels import non_kernels
 from tests.places import golden
-from tests.tables import has_columns
+from tests.tables import has_columns, lists
 
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 
@@ -132,7 +132,7 @@ def test_headroom_is_measured_minus_bound_time() -> None:
 def test_bandwidth_utilization_is_told_of_every_level_whose_bytes_and_bandwidth_are_known() -> None:
     chip = rw.Chip("c", {"bf16": 100}, {"HBM": 10, "L2": 50, "L1": None})
     bound = one(1, {"HBM": 20, "L2": 50, "L1": 7}, 4.0, chip)
-    assert {level: column.tolist() for level, column in bound.bandwidth_utilization.items()} == {
+    assert lists(bound.bandwidth_utilization) == {
         "HBM": [0.5],
         "L2": [0.25],
     }
@@ -141,7 +141,7 @@ def test_bandwidth_utilization_is_told_of_every_level_whose_bytes_and_bandwidth_
 def test_each_level_has_its_own_intensity() -> None:
     chip = rw.Chip("c", {"bf16": 100}, {"HBM": 10, "L2": 50})
     bound = one(100, {"HBM": 20, "L2": 50}, None, chip, memory="all")
-    assert {level: column.tolist() for level, column in bound.ai.items()} == {"HBM": [5.0], "L2": [2.0]}
+    assert lists(bound.ai) == {"HBM": [5.0], "L2": [2.0]}
 
 
 def test_a_kernel_above_its_roof_is_flagged_and_not_clamped() -> None:

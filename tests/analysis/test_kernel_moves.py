@@ -17,7 +17,7 @@ from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.chips import Link
 from roofwidget.wire import by_row_from_wire, by_row_to_wire
 from tests.places import GOLDEN, golden, text_of
-from tests.tables import has_columns
+from tests.tables import has_columns, lists
 
 FILE = golden("moves.json")
 CHIP = rw.Chip(
@@ -100,7 +100,7 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
     )
     found = with_moves(table, {1: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
     assert found[[0]] == table[[0]]
-    assert {level: column.tolist() for level, column in found.bytes_by_level.items()} == {
+    assert lists(found.bytes_by_level) == {
         "HBM": [62e6, 31e6],
         "L2": [8e6, 4e6],
         "network": [5, 5],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, expect
@@ -11,9 +10,9 @@ from playwright.sync_api import Locator, expect
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn, box_of, centre, enter, shown
 from tests.browser.lab import Notebook
-from tests.places import text_of
+from tests.places import ROOT, text_of
 
-AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 # Every rule but those of whole pages, with the size of targets, which is off unless asked for; or a few rules alone.
 CHECK = """async (root, only) => {
   const rules = only ? { runOnly: only } : { rules: { 'target-size': { enabled: true } } };

@@ -13,7 +13,7 @@ import roofwidget as rw
 from tests.browser.drawn import box_of
 from tests.browser.first_look import bert, chain, copies, layers
 from tests.browser.test_access import AXE
-from tests.places import text_of
+from tests.places import FIXTURES, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +185,7 @@ def test_one_label_names_all_kernels_above_the_roof_and_one_the_four_slow_copies
 
 
 def test_the_links_after_the_kernels_above_the_roof_stand_apart(look: Look) -> None:
-    profile = Path(__file__).parent.parent / "fixtures" / "xprof_tpu.roofline_model.json"
+    profile = FIXTURES / "xprof_tpu.roofline_model.json"
     opened = look(rw.roofline("v5p", str(profile)))
     links = opened.drawn.locator(".rw-above .rw-link")
     expect(links).to_have_text(["Show all levels", "Show it"])

@@ -10,9 +10,9 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
-from tests.places import json_of
+from tests.places import ROOT, json_of
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def walk(story: Locator) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
 from tests.browser.drawn import Drawn, enter, shown
+from tests.places import FIXTURES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
     from tests.browser.conftest import OpenNotebook
 
-TPU = Path(__file__).parents[1] / "fixtures" / "xprof_tpu.roofline_model.json"
+TPU = FIXTURES / "xprof_tpu.roofline_model.json"
 RUN = "name,flops,bytes,time (us)\n" + "\n".join(f"kernel {i},4.3e9,1.2e7,{100 + i}" for i in range(20))
 
 IN_A_FOLDER = f"""import os, pathlib, tempfile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from playwright.sync_api import expect
 
 import roofwidget as rw
 from tests.browser.drawn import Drawn, Grip, enter, shown
+from tests.places import FIXTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
     from tests.browser.exported import Exported
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+
 TPU = f"""import roofwidget as rw
 w = rw.read({str(FIXTURES / "xprof_tpu.roofline_model.json")!r}).roofline()
 w"""

@@ -25,6 +25,7 @@ from tests.agreement.test_random_models import differences
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
 from tests.browser.lab import Notebook
+from tests.places import ROOT
 
 SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
 MODELS: Final = 40
@@ -33,7 +34,7 @@ _MIN_ROWS: Final = 8
 # How often to go on to the next kernel of the chart.
 STEPS: Final = 2
 START: Final = f"""import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(ROOT)!r})
 import random, warnings
 from playwright.sync_api import expect
 

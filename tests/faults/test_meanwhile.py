@@ -51,6 +51,8 @@ DELETE = """() => {
   content.mode = 'command';
   return window.jupyterapp.commands.execute('notebook:delete-cell');
 }"""
+# How the view goes, and the cell that is left to show it.
+TAKEN_AWAY = {"output cleared": (CLEAR, 1), "cell deleted": (DELETE, 0)}
 NEW_VIEW = """() => {
   const { content } = window.jupyterapp.shell.currentWidget;
   content.activeCellIndex = 0;
@@ -176,16 +178,18 @@ def test_close(faults: Faults) -> None:
     follow_each_other(page)
 
 
-@pytest.mark.fault("output cleared while dragging", is_cheap=True)
-def test_output_cleared(faults: Faults) -> None:
+@pytest.mark.fault("{what} while dragging", is_cheap=True)
+@pytest.mark.parametrize("what", TAKEN_AWAY)
+def test_view_taken_away(faults: Faults, what: str) -> None:
+    script, left = TAKEN_AWAY[what]
     page = faults.open([CELL, "w"])
     grip = begin(page)
-    page.page.evaluate(CLEAR)
+    page.page.evaluate(script)
     expect(page.page.locator(".roofwidget")).to_have_count(0)
     grip.to(0.68)
     grip.release()
     page.kernel.value("setattr(w, 'title', 'while nothing was shown')")
-    page.book.run(1)
+    page.book.run(left)
     assert agree(page)[1] == near(0.65)
     follow_each_other(page)
 
@@ -225,20 +229,6 @@ def test_cell_run_again(faults: Faults) -> None:
     grip.release()
     assert agree(page)[1] == 1e12
     page.drawn.eventually(lambda: page.kernel.value("former.bandwidth") == near(0.65))
-    follow_each_other(page)
-
-
-@pytest.mark.fault("cell deleted while dragging", is_cheap=True)
-def test_cell_deleted(faults: Faults) -> None:
-    page = faults.open([CELL, "w"])
-    grip = begin(page)
-    page.page.evaluate(DELETE)
-    expect(page.page.locator(".roofwidget")).to_have_count(0)
-    grip.to(0.68)
-    grip.release()
-    page.kernel.value("setattr(w, 'title', 'while nothing was shown')")
-    page.book.run(0)
-    assert agree(page)[1] == near(0.65)
     follow_each_other(page)
 
 

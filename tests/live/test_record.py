@@ -16,7 +16,7 @@ from roofwidget.measure import recording
 from roofwidget.measure.counts import Counts, OpCount
 from roofwidget.measure.profile import Profile
 from roofwidget.measure.recording import Recording, active_recording
-from tests.tables import has_columns
+from tests.tables import has_columns, lists
 
 CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "20 GB/s"})
 
@@ -244,7 +244,7 @@ def test_bad_arguments_are_named(model: rw.RooflineModel) -> None:
         with pytest.raises(ValueError, match="add: bytes of 'x' must be a finite number that is not negative, got -1"):
             run.add("x", 1, -1)
         run.add("x", {"fp32": 1, "fp64": "2 FLOP"}, None)
-    assert {key: column.tolist() for key, column in run.kernels.flops_by_precision.items()} == {
+    assert lists(run.kernels.flops_by_precision) == {
         "fp32": [1],
         "fp64": [2],
     }

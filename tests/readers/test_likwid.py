@@ -16,7 +16,7 @@ from roofwidget.readers.likwid.perfctr import counter_groups
 from tests import places
 from tests.places import text_of, write
 from tests.real_files import real_file
-from tests.tables import has_columns, warns
+from tests.tables import has_columns, lists, warns
 
 FIXTURES = places.FIXTURES / "ceilings"
 
@@ -88,9 +88,7 @@ def test_two_runs_in_one_file_are_read_as_a_folder_of_them(tmp_path: Path) -> No
     kernels, folder = rw.read(appended(tmp_path, *runs)), rw.read(FIXTURES / "likwid_solver")
     assert kernels.flops.tolist() == folder.flops.tolist() == [577_889_172]
     assert kernels.time.tolist() == folder.time.tolist() == [0.6494]
-    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
-        level: moved.tolist() for level, moved in folder.bytes_by_level.items()
-    }
+    assert lists(kernels.bytes_by_level) == {level: moved.tolist() for level, moved in folder.bytes_by_level.items()}
     assert kernels.warnings == folder.warnings
 
 
@@ -305,7 +303,7 @@ GRACE_RATES = {
 @pytest.mark.parametrize("group", ["FLOPS", "MEM_DP", "MEM_SP"])
 def test_the_fp_rate_of_grace_is_of_any_precision(group: str) -> None:
     kernels = rw.read(run(group, GRACE, GRACE_RATES).encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"": [2.1e9]}
+    assert lists(kernels.flops_by_precision) == {"": [2.1e9]}
     has_columns(kernels, time=[1], bytes_by_level={"DRAM": [25.6e9]})
     assert kernels.origin["flops"][0] == "FP_FIXED_OPS_SPEC + FP_SCALE_OPS_SPEC"
     assert kernels.warnings == ()
@@ -317,7 +315,7 @@ def test_scalable_operations_of_a64fx_count_four_times_for_vectors_of_512_bits(w
     rates = {f"{word} (FP) [MFLOP/s]": 5.0}
     rates |= {f"{word} (FP+SVE{bits}) [MFLOP/s]": 5 + 100 * bits / 128 for bits in (128, 256, 512)}
     kernels = rw.read(run(f"FLOPS_{word}", events, rates).encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {precision: [405e6]}
+    assert lists(kernels.flops_by_precision) == {precision: [405e6]}
     assert f"4 x FP_{word}_SCALE_OPS_SPEC" in kernels.origin[f"flops:{precision}"][0]
     assert warns(
         kernels, f"'{word} (FP+SVE512) [MFLOP/s]' is based on an assumption of LIKWID, and not '{word} (FP) [MFLOP/s]'"
@@ -394,9 +392,7 @@ def test_the_rates_of_likwids_groups_are_read_by_what_they_count(
     group: str, events: dict[str, float], rates: dict[str, float], expected: dict[str, float], said: str | None
 ) -> None:
     kernels = rw.read(run(group, events, rates).encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {
-        key: [number] for key, number in expected.items()
-    }
+    assert lists(kernels.flops_by_precision) == {key: [number] for key, number in expected.items()}
     about = [warning for warning in kernels.warnings if "no group with bytes" not in warning]
     assert any(said in warning for warning in about) if said else about == []
 
@@ -422,16 +418,14 @@ def test_volumes_and_bandwidths_of_likwids_groups_are_bytes_of_their_levels(
     group: str, metrics: dict[str, float], expected: dict[str, float]
 ) -> None:
     kernels = rw.read(run(group, {}, metrics).encode())
-    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
-        level: [number] for level, number in expected.items()
-    }
+    assert lists(kernels.bytes_by_level) == {level: [number] for level, number in expected.items()}
 
 
 def test_a_counter_of_all_precisions_counts_once_in_groups_of_two_precisions() -> None:
     event = {"RETIRED_SSE_AVX_FLOPS_ALL": 90e6}
     both = run("FLOPS_DP", event, {"DP [MFLOP/s]": 90}) + run("FLOPS_SP", event, {"SP [MFLOP/s]": 90})
     kernels = rw.read(both.encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp64": [90e6]}
+    assert lists(kernels.flops_by_precision) == {"fp64": [90e6]}
     said = "the FLOPs of group FLOPS_SP are those of another group already, because RETIRED_SSE_AVX_FLOPS_ALL does not"
     assert any(warning.startswith(said) for warning in kernels.warnings)
 

@@ -15,7 +15,7 @@ from roofwidget.workloads import Op, Tensor
 from tests import places
 from tests.places import text_of
 from tests.real_files import real_file
-from tests.tables import has_columns, warns
+from tests.tables import has_columns, lists, warns
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -58,7 +58,7 @@ def test_a_report_and_its_tables_in_either_units_tell_the_same(name: str) -> Non
         time=[0.002, 0.0001],
         flops=[50_000_000 * 2048 + 250_000 + 2 * 1_000_000, 1_000_000 + 2 * 5_000_000],
     )
-    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
+    assert lists(kernels.bytes_by_level) == {
         "DRAM": [400e6, 10e6],
         "L2": [32 * 25e6, 32 * 0.5e6],
         "L1": [128 * 10e6, 128 * 0.4e6],

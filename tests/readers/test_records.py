@@ -24,7 +24,7 @@ from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
 from tests.places import golden
 from tests.real_files import real_file
-from tests.tables import has_columns, warns
+from tests.tables import has_columns, lists, warns
 
 NAN = math.nan
 COLUMNS = {"kernel": ["matmul", "copy"], "flops": [4.3e9, 0.0], "bytes": [1.2e7, 8e6], "time (us)": [31.0, 4.0]}
@@ -102,7 +102,7 @@ def test_plain_words_with_units_are_understood(header: str, field: str, expected
 def test_bytes_by_level_and_flops_by_precision_keep_their_keys() -> None:
     kernels = read(csv("name,flops:fp16,bytes:L2,HBM bytes,precision,type", "a,1,2,3,FP16,dot"))
     assert dict(kernels.flops_by_precision).keys() == {"fp16"}
-    assert {level: column.tolist() for level, column in kernels.bytes_by_level.items()} == {"L2": [2], "HBM": [3]}
+    assert lists(kernels.bytes_by_level) == {"L2": [2], "HBM": [3]}
     has_columns(kernels, precision=["fp16"], category=["dot"])
 
 
@@ -159,7 +159,7 @@ def test_other_columns_of_numbers_and_texts_are_kept() -> None:
     assert dict(kernels.extra).keys() == {"grid", "stream"}
     has_columns(kernels, extra={"grid": ["4x4", None], "stream": [7, 8.5]})
     frame = pd.DataFrame({"name": ["a"], "time": [1], "hot": [True], "when": [pd.Timestamp(0)], "ids": [[1, 2]]})
-    assert {name: column.tolist() for name, column in read(frame).extra.items()} == {"hot": [1]}
+    assert lists(read(frame).extra) == {"hot": [1]}
 
 
 def test_columns_are_named_by_the_user_with_their_units() -> None:
@@ -469,7 +469,7 @@ def test_a_guarded_text_that_is_no_text_file_is_left_as_it_is() -> None:
 
 def test_headers_that_differ_only_in_the_guard_stay_apart() -> None:
     kernels = read(csv("name,flops,'=x,=x", "a,1,2,3"))
-    assert {name: column.tolist() for name, column in kernels.extra.items()} == {"'=x": [2], "=x": [3]}
+    assert lists(kernels.extra) == {"'=x": [2], "=x": [3]}
 
 
 def test_kernels_of_no_bytes_or_next_to_none_stay_and_are_bound_by_compute() -> None:
