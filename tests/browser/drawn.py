@@ -49,17 +49,16 @@ class Drawn:
         self.mouse = book.page.mouse
         self.keyboard = book.page.keyboard
         self.root = book.page.locator(".roofwidget").nth(view)
-        self.chart = self.root.locator(".rw-chart")
+        # What is found by these is in this view.
+        self.locator = self.root.locator
+        self.get_by_role = self.root.get_by_role
+        self.chart = self.locator(".rw-chart")
         # A widget without chips and kernels has an invitation in place of the chart.
-        self.root.locator(".rw-chart, .rw-empty").first.wait_for()
-
-    def locator(self, selector: str) -> Locator:
-        """Return what a selector finds in this view."""
-        return self.root.locator(selector)
+        self.locator(".rw-chart, .rw-empty").first.wait_for()
 
     def button(self, name: str | re.Pattern[str], *, exact: bool = False) -> Locator:
         """Return the button of a name."""
-        return self.root.get_by_role("button", name=name, exact=exact)
+        return self.get_by_role("button", name=name, exact=exact)
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other."""
@@ -68,81 +67,81 @@ class Drawn:
 
     def roof(self, chip: str) -> str:
         """Return the path of a chip's roof as it is drawn."""
-        return self.root.locator(f".rw-roof[data-chip='{chip}']").get_attribute("d") or ""
+        return self.locator(f".rw-roof[data-chip='{chip}']").get_attribute("d") or ""
 
     def has_roof(self, chip: str) -> bool:
         """Tell whether a chip's roof is drawn."""
-        return self.root.locator(f".rw-roof[data-chip='{chip}']").count() > 0
+        return self.locator(f".rw-roof[data-chip='{chip}']").count() > 0
 
     def label(self, key: str) -> str:
         """Return what a label of the chart says."""
-        return self.root.locator(f"text[data-label='{key}']").text_content() or ""
+        return self.locator(f"text[data-label='{key}']").text_content() or ""
 
     def slider(self, quantity: Quantity) -> Locator:
         """Return the slider of the peak or of the bandwidth."""
-        return self.root.get_by_role("slider", name=re.compile("^Peak" if quantity == "peak" else "bandwidth$"))
+        return self.get_by_role("slider", name=re.compile("^Peak" if quantity == "peak" else "bandwidth$"))
 
     def box(self, quantity: Quantity) -> Locator:
         """Return the box in which the same number is typed."""
         name = re.compile("^Peak.*typed" if quantity == "peak" else "bandwidth, typed")
-        return self.root.get_by_role("textbox", name=name)
+        return self.get_by_role("textbox", name=name)
 
     def reset(self, quantity: Quantity) -> Locator:
         """Return the button that goes back to the data sheet."""
-        return self.root.get_by_role("button", name=re.compile("^Back.*" + ("Peak" if quantity == "peak" else "band")))
+        return self.get_by_role("button", name=re.compile("^Back.*" + ("Peak" if quantity == "peak" else "band")))
 
     def toggle(self, chip: str) -> Locator:
         """Return the button that shows or hides a chip."""
-        return self.root.get_by_role("button", name=f"Show {chip}", exact=True)
+        return self.get_by_role("button", name=f"Show {chip}", exact=True)
 
     def sentence(self) -> str:
         """Return the sentence of the status row, which is the title of its formula."""
-        formula = self.root.locator(".rw-formula")
+        formula = self.locator(".rw-formula")
         return (formula.get_attribute("title") or formula.text_content() or "").replace("\xa0", " ")
 
     def tooltip(self) -> str:
         """Return the tooltip's text, its lines apart by ' | '."""
-        tooltip = self.root.get_by_role("tooltip")
+        tooltip = self.get_by_role("tooltip")
         expect(tooltip).to_be_visible()
         return " | ".join(tooltip.inner_text().split("\n"))
 
     def open_tab(self, name: str) -> None:
         """Open a tab of the inspector, such as "fusion"."""
-        self.root.locator(f"[data-rw='tab-{name}']").click()
+        self.locator(f"[data-rw='tab-{name}']").click()
 
     def tool(self, name: str) -> Locator:
         """Return a tool of the toolbar or of its menus, which are opened."""
-        tool = self.root.locator(f"button[data-tool='{name}']")
+        tool = self.locator(f"button[data-tool='{name}']")
         if tool.count() == 0:
-            menus = self.root.locator("[data-tool=view], [data-tool=more]")
+            menus = self.locator("[data-tool=view], [data-tool=more]")
             menu = menus.last if name in ("screen", "keys", "figures") or menus.count() == 1 else menus.first
             menu.click()
         return tool.first
 
     def choose(self, menu: str, value: str) -> None:
         """Choose a value of one of the toolbar's menus: of "precision", "memory" or "view"."""
-        opener = self.root.locator(f"[data-tool={menu}]")
+        opener = self.locator(f"[data-tool={menu}]")
         opener.click()
-        self.root.locator(f"[role=menuitemradio][data-tool='{value}']").click()
+        self.locator(f"[role=menuitemradio][data-tool='{value}']").click()
         expect(opener).to_have_attribute("aria-expanded", "false")
 
     def download(self, kind: str, style: str = "Screen") -> Locator:
         """Open the dialog that saves a figure, and return its button for a kind of file: "png" or "svg"."""
-        if self.root.locator("[data-tool=save]").count() == 0:
-            self.root.locator("[data-tool=more]").click()
-        self.root.locator("[data-tool=save]").click()
-        dialog = self.root.get_by_role("dialog").last
+        if self.locator("[data-tool=save]").count() == 0:
+            self.locator("[data-tool=more]").click()
+        self.locator("[data-tool=save]").click()
+        dialog = self.get_by_role("dialog").last
         # In German the screen has another name.
         name = re.compile("^(Screen|Schirm)$") if style == "Screen" else style
         dialog.get_by_role("button", name=name, exact=True).click()
         dialog.get_by_role("button", name=kind.upper(), exact=True).click()
         expect(dialog.get_by_role("img")).to_be_visible()
-        return self.root.locator(f"button[data-tool='{kind}']")
+        return self.locator(f"button[data-tool='{kind}']")
 
     def axes(self) -> Locator:
         """Open the menu of the axes with the pointer, and return it."""
         self.tool("axes").click()
-        return self.root.get_by_role("dialog", name="Axes")
+        return self.get_by_role("dialog", name="Axes")
 
     def place(self, ai: float, rate: float) -> tuple[float, float]:
         """Return where FLOP/B and FLOP/s are on the page, px, by the tick labels of the axes."""

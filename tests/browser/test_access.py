@@ -110,23 +110,23 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     assert {"color-contrast", "target-size", "label", "nested-interactive"} <= held
     unfold(all_of_them)
     profile.axes()
-    expect(profile.root.get_by_role("dialog")).to_be_visible()
+    expect(profile.get_by_role("dialog")).to_be_visible()
     assert checked(all_of_them) > held, "what scrolls is checked, too"
     expect(profile.locator(".rw-timebar > i")).to_have_count(3)
     expect(profile.locator("[data-rw='legend'] button[data-category]")).to_have_count(3)
     profile.press("Escape")
     # What is shown only for a while, each state after the other.
     profile.tool("marks").click()
-    expect(profile.root.get_by_role("dialog", name="What the marks mean")).to_be_visible()
+    expect(profile.get_by_role("dialog", name="What the marks mean")).to_be_visible()
     checked(profile.root)
     profile.press("Escape")
     profile.tool("open").click()
     checked(profile.root)
-    path = profile.root.get_by_role("textbox", name="Path")
+    path = profile.get_by_role("textbox", name="Path")
     enter(path, "../elsewhere.csv")
     checked(profile.root)
     profile.button("Show alone").click()
-    expect(profile.root.get_by_role("alert").first).to_be_visible()
+    expect(profile.get_by_role("alert").first).to_be_visible()
     enter(profile.box("peak"), "fast")
     expect(profile.box("peak")).to_have_attribute("aria-invalid", "true")
     checked(profile.root)
@@ -141,7 +141,7 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     book.python("(setattr(w, 'presentation', False), setattr(w, 'view', 'roofline'))")
     profile.locator(".rw-large").wait_for(state="detached")
     profile.tool("marks").click()
-    expect(profile.root.get_by_role("dialog", name="What the marks mean")).to_be_visible()
+    expect(profile.get_by_role("dialog", name="What the marks mean")).to_be_visible()
     contrasts(profile.root)
 
 
@@ -161,7 +161,7 @@ def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_p
     empty.button("Open", exact=True).first.click()
     checked(empty.root)
     empty.button("Add a chip").click()
-    expect(empty.root.get_by_role("combobox", name="Search chips")).to_be_visible()
+    expect(empty.get_by_role("combobox", name="Search chips")).to_be_visible()
     checked(empty.root)
     compared.chart.focus()
     compared.press("End")
@@ -174,14 +174,14 @@ def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_p
     x, y = compared.place(1000, book.python("w.peak_flops"))
     compared.mouse.move(x, y - 40)
     compared.mouse.move(x, y)
-    expect(compared.root.get_by_role("note")).to_be_visible()
+    expect(compared.get_by_role("note")).to_be_visible()
     checked(compared.root)
     book.page.set_viewport_size({"width": 480, "height": 2600})
     compared.locator(".rw-narrow").wait_for()
     unfold(compared.root)
     checked(compared.root)
     compared.locator("[data-tool=more]").click()
-    expect(compared.root.get_by_role("menu", name="More")).to_be_visible()
+    expect(compared.get_by_role("menu", name="More")).to_be_visible()
     checked(compared.root)
     book.theme("dark")
     expect(compared.locator(".rw-dark")).to_be_visible()
@@ -281,7 +281,7 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     drawn = run_alone(book, 2)
     button = drawn.button("Add a chip")
     button.press("Enter")
-    drawn.root.get_by_role("combobox", name="Search chips").focus()
+    drawn.get_by_role("combobox", name="Search chips").focus()
     drawn.press("Escape")
     expect(button).to_be_focused()
     expect(button).to_have_attribute("aria-expanded", "false")
@@ -291,7 +291,7 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     expect(chip).to_be_focused()
     expect(drawn.locator(".rw-card")).to_be_visible()
     drawn.button("Close").press("Enter")
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    expect(drawn.get_by_role("tabpanel")).to_have_count(0)
     expect(chip).to_be_focused()
 
     scroller = drawn.root.evaluate_handle("""(root) => {
@@ -320,7 +320,7 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
 
     drawn = run_alone(book, 3)
     undone_from_what_goes_away(drawn)
-    search = drawn.root.get_by_role("searchbox")
+    search = drawn.get_by_role("searchbox")
     search.fill("nothing is called so")
     clear = drawn.button("Clear").first
     clear.press("Enter")
@@ -347,7 +347,7 @@ def colours(drawn: Drawn) -> dict[str, Any]:
 def test_it_follows_forced_colours_a_narrow_page_and_text_from_right_to_left(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PROFILE.replace("names", "import roofwidget as rw\nnames", 1), height=1400)
     unfold(drawn.root)
-    table = drawn.root.get_by_role("grid")
+    table = drawn.get_by_role("grid")
     table.press("ArrowDown")
     table.press("Enter")
     table.blur()
@@ -407,10 +407,10 @@ def test_in_a_presentation_everything_is_larger_and_under_the_hand(notebook: Ope
       .map((one) => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom)""")
     assert min(sizes) >= 16
     # The chart has the room of the inspector until a tab is opened.
-    expect(drawn.root.get_by_role("tab")).not_to_have_count(0)
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    expect(drawn.get_by_role("tab")).not_to_have_count(0)
+    expect(drawn.get_by_role("tabpanel")).to_have_count(0)
     drawn.open_tab("fusion")
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(1)
+    expect(drawn.get_by_role("tabpanel")).to_have_count(1)
     drawn.locator("[data-op='gelu']").click()
     expect(drawn.locator("[data-op='gelu']")).to_have_class(re.compile("cursor"))
 

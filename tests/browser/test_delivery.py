@@ -288,7 +288,7 @@ def test_a_widget_closed_while_it_is_dragged_saved_and_changed_by_python_leaves_
         book.python("setattr(w, 'bandwidth', 2.5e12)")
         # The pointer holds the slider.
         press(drawn.locator("[data-tool=save]"))
-        dialog = drawn.root.get_by_role("dialog")
+        dialog = drawn.get_by_role("dialog")
         for name in ("Screen", "PNG"):
             press(dialog.get_by_role("button", name=name, exact=True))
         expect(dialog.get_by_role("img")).to_be_visible()

@@ -350,7 +350,7 @@ def test_nothing_moves_while_a_roof_is_dragged_and_when_a_chip_is_added(look: Lo
     add, chart = box(part(opened, "add-chip")), box(part(opened, "chart"))
     part(opened, "add-chip").click()
     opened.page.keyboard.type("b2")
-    options = drawn.root.get_by_role("option")
+    options = drawn.get_by_role("option")
     expect(options.first).to_contain_text("B200")
     for words in ("2024", "2.25 PFLOP/s", "7.7 TB/s"):
         expect(options.first).to_contain_text(words)

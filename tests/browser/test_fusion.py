@@ -104,7 +104,7 @@ def said(drawn: Drawn) -> str:
 def way(drawn: Drawn, name: str) -> None:
     """Choose one of the other ways to merge."""
     drawn.button("Other ways").click()
-    drawn.root.get_by_role("menuitem", name=name).click()
+    drawn.get_by_role("menuitem", name=name).click()
 
 
 def best(drawn: Drawn) -> Locator:
@@ -178,7 +178,7 @@ def test_what_is_scrolled_out_of_sight_takes_no_drop_and_one_op_alone_has_no_pan
     book.run(1)
     alone = Drawn(book, 1)
     alone.open_tab("workload")
-    expect(alone.root.get_by_role("heading", name="1 operation")).to_be_visible()
+    expect(alone.get_by_role("heading", name="1 operation")).to_be_visible()
     expect(alone.locator("[data-rw='tab-fusion']")).to_have_count(0)
 
 
@@ -266,7 +266,7 @@ def test_the_least_bytes_stand_beside_those_that_are_moved(notebook: OpenNoteboo
 def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'partition', [[0, 1, 2, 3]])")
-    members = drawn.root.get_by_role("list", name="Kernels and their ops").get_by_role("listitem")
+    members = drawn.get_by_role("list", name="Kernels and their ops").get_by_role("listitem")
     expect(members).to_have_text(["layernorm + gelu + dropout + add"])
     flow = drawn.locator(".rw-flow")
     flow.focus()
@@ -346,7 +346,7 @@ def test_a_size_moves_the_points_without_the_kernel(notebook: OpenNotebook) -> N
     expect(drawn.locator("[data-rw='status']")).to_contain_text("layernorm")
     book.page.evaluate(lab.SHUTDOWN)
     drawn.open_tab("workload")
-    box = drawn.root.get_by_role("textbox", name=re.compile("^batch"))
+    box = drawn.get_by_role("textbox", name=re.compile("^batch"))
     enter(box, "64")
     drawn.open_tab("fusion")
     drawn.eventually(lambda: "9.66 GB" in figures(drawn))
@@ -390,7 +390,7 @@ def test_a_kernel_that_does_not_fit_is_outlined_in_dashes_and_said_to_be_counted
     notebook: OpenNotebook,
 ) -> None:
     book, drawn = shown(notebook, TWO_CHIPS)
-    note = drawn.root.locator(".rw-told", has_text="the figures assume that they fit")
+    note = drawn.locator(".rw-told", has_text="the figures assume that they fit")
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     expect(note).to_have_text(re.compile("^the tiles of layernorm [+] gelu need 8.19 kB .* of Small holds 8 kB:"))
     expect(drawn.locator(".rw-crowded")).to_have_count(1)
@@ -417,7 +417,7 @@ def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNote
 def choose_phase(drawn: Drawn, name: str) -> None:
     """Choose a phase, and go back to the graph."""
     drawn.open_tab("workload")
-    drawn.root.get_by_role("combobox", name="Phase").select_option(name)
+    drawn.get_by_role("combobox", name="Phase").select_option(name)
     drawn.open_tab("fusion")
 
 

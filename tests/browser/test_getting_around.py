@@ -238,7 +238,7 @@ def in_a_narrow_widget(drawn: Drawn) -> None:
     places = """(bar) => [...bar.querySelectorAll('button')].map((tool) => [
       tool.dataset.tool, tool.getBoundingClientRect().left,
     ])"""
-    bar = drawn.root.get_by_role("toolbar")
+    bar = drawn.get_by_role("toolbar")
     before = bar.evaluate(places)
     assert [name for name, _ in before][-1] == "more"
     drawn.book.python("setattr(w, 'zoom', (1, 100, 1e11, 1e13))")
@@ -359,7 +359,7 @@ def by_menu(drawn: Drawn) -> None:
     page, book, press = drawn.page, drawn.book, drawn.keyboard.press
     # One stop of the Tab key leads to the toolbar, arrows walk along it, and a menu gives the focus back.
     page.mouse.move(2, 2)
-    stop = drawn.root.get_by_role("toolbar").locator("button[tabindex='0']")
+    stop = drawn.get_by_role("toolbar").locator("button[tabindex='0']")
     expect(stop).to_have_count(1)
     stop.focus()
     press("Home")
@@ -376,7 +376,7 @@ def by_menu(drawn: Drawn) -> None:
     expect(drawn.tool("more")).to_be_focused()
     drawn.tool("axes").focus()
     press("Enter")
-    menu = drawn.root.get_by_role("dialog", name="Axes")
+    menu = drawn.get_by_role("dialog", name="Axes")
     menu.get_by_label("Data").select_option("8")
     menu.get_by_label("Rate").press("ArrowDown")
     expect(drawn.chart).to_contain_text("ridge 800")
@@ -420,7 +420,7 @@ def test_axes_set_by_the_chips_stay_while_kernels_change(drawn: Drawn) -> None:
     fitting = ticks(drawn)
     drawn.tool("axes").focus()
     press("Enter")
-    menu = drawn.root.get_by_role("dialog", name="Axes")
+    menu = drawn.get_by_role("dialog", name="Axes")
     menu.get_by_label("Range").press("ArrowDown")
     expect(menu.get_by_label("Range")).to_have_value("chip")
     drawn.becomes("w.frame", "chip")

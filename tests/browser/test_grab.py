@@ -95,7 +95,7 @@ def test_a_press_on_a_kernel_means_the_kernel(drawn: Drawn) -> None:
 def test_a_finger_and_a_mouse_reach_a_point_within_16_px_and_no_farther(drawn: Drawn) -> None:
     x, y = drawn.place(1000, 1e14 / 3)
     mouse, finger = drawn.mouse, Finger(drawn)
-    tooltip = drawn.root.get_by_role("tooltip")
+    tooltip = drawn.get_by_role("tooltip")
 
     def touch(away: float) -> None:
         finger.press(x + away, y)

@@ -125,7 +125,7 @@ def test_a_roof_with_two_locked_rates_cannot_be_grabbed(exported: OpenPage) -> N
         drag(drawn, place, (40, 40))
     assert drawn.roof("one") == before
     drawn.tool("marks").click()
-    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    legend = drawn.get_by_role("dialog", name="What the marks mean")
     expect(legend).to_contain_text("selects kernels")
     expect(legend).not_to_contain_text("the peak")
 
@@ -140,7 +140,7 @@ def test_locked_chips_selects_view_and_kernels_stay_as_they_are(exported: OpenPa
         expect(button).to_have_attribute("title", LOCKED)
         button.click(force=True)
         button.press("Enter")
-    drawn.root.locator(".rw-name", has_text="Two").click(force=True)
+    drawn.locator(".rw-name", has_text="Two").click(force=True)
     for name in ("chips", "precision", "memory"):
         opener = drawn.locator(f"[data-tool={name}]")
         expect(opener).to_have_attribute("aria-disabled", "true")
@@ -148,7 +148,7 @@ def test_locked_chips_selects_view_and_kernels_stay_as_they_are(exported: OpenPa
         opener.click(force=True)
         expect(opener).to_have_attribute("aria-expanded", "false")
     drawn.press("c")
-    expect(drawn.root.get_by_role("dialog")).to_have_count(0)
+    expect(drawn.get_by_role("dialog")).to_have_count(0)
     # The view: keys, the wheel, a double click, and the tools.
     for tool in ("time", "in", "out", "fit", "zoom", "pan"):
         expect(drawn.tool(tool)).to_have_attribute("aria-disabled", "true")
@@ -176,23 +176,23 @@ def test_locked_chips_selects_view_and_kernels_stay_as_they_are(exported: OpenPa
 
 def test_locked_filters_and_sorting_stay_as_they_are(exported: OpenPage) -> None:
     drawn = exported(lesson(MANY, locks=["filters"])).drawn
-    expect(drawn.root.get_by_role("searchbox")).to_be_disabled()
+    expect(drawn.get_by_role("searchbox")).to_be_disabled()
     drawn.button(re.compile("^Filter")).click()
-    filters = drawn.root.get_by_role("dialog")
+    filters = drawn.get_by_role("dialog")
     for select in filters.locator("select").all():
         expect(select).to_be_disabled()
     expect(filters.get_by_role("slider")).to_be_disabled()
     drawn.press("Escape")
     for entry in drawn.locator("[data-rw='legend'] button").all():
         entry.click(force=True)
-    heads = drawn.root.get_by_role("grid").get_by_role("columnheader")
+    heads = drawn.get_by_role("grid").get_by_role("columnheader")
     sorting = heads.evaluate_all("(all) => all.map((one) => one.ariaSort)")
     for head in heads.all()[1:4]:
         head.locator("button").click(force=True)
         head.locator("button").press("Enter")
     frames(drawn)
     assert heads.evaluate_all("(all) => all.map((one) => one.ariaSort)") == sorting
-    expect(drawn.root.get_by_role("tabpanel")).to_contain_text("8 of 8 kernels")
+    expect(drawn.get_by_role("tabpanel")).to_contain_text("8 of 8 kernels")
 
 
 def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
@@ -213,7 +213,7 @@ def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
     drawn.locator(".rw-best").click(force=True)
     drawn.button("Other ways").click()
     for preset in ("None: split all", "Pairs", "XLA-like"):
-        button = drawn.root.get_by_role("menuitem", name=preset, exact=True)
+        button = drawn.get_by_role("menuitem", name=preset, exact=True)
         expect(button).to_have_attribute("title", LOCKED)
         button.click(force=True)
     flow.focus()
@@ -289,7 +289,7 @@ def test_hidden_panels_are_left_out(exported: OpenPage) -> None:
                 expect(drawn.locator(other)).not_to_have_count(0)
     bare = exported(lesson(MANY, hidden_panels=list(selectors))).drawn
     bare.press("?")
-    expect(bare.root.get_by_role("dialog")).to_have_count(0)
+    expect(bare.get_by_role("dialog")).to_have_count(0)
     wide, room = box_of(bare.chart), box_of(bare.root)
     assert wide["width"] > room["width"] - 10, "the chart has the room of the panels"
     graph = exported(graph_lesson(hidden_panels=["workload", "fusion"])).drawn
@@ -305,7 +305,7 @@ def test_the_words_of_a_lecturer_are_used_everywhere(exported: OpenPage) -> None
     expect(drawn.chart).to_contain_text("operational intensity, FLOP per byte")
     expect(drawn.chart).not_to_contain_text("arithmetic")
     drawn.tool("marks").click()
-    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    legend = drawn.get_by_role("dialog", name="What the marks mean")
     expect(legend).to_contain_text("the knee: both")
     drawn.press("Escape")
     widget = rw.roofline(CHIPS, KERNELS)
@@ -327,7 +327,7 @@ def test_axe_finds_nothing_where_everything_is_locked(notebook: OpenNotebook) ->
     assert all(" disabled" in one for one in both.evaluate(UNFOLD))
     assert {"color-contrast", "target-size", "label"} <= checked(both)
     profile.axes()
-    for select in profile.root.get_by_role("dialog").locator("select").all():
+    for select in profile.get_by_role("dialog").locator("select").all():
         expect(select).to_be_disabled()
     checked(profile.root)
     book.theme("dark")

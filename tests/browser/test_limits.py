@@ -50,7 +50,7 @@ def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others
     expect(drawn.locator(".rw-ridge-number")).to_have_text("ridge 100")
     drawn.open_tab("chip")
     expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
-    drawn.root.get_by_role("checkbox", name="show levels that bind no kernel").check()
+    drawn.get_by_role("checkbox", name="show levels that bind no kernel").check()
     assert sorted(levels(drawn)) == ["CMEM", "L2"]
     drawn.eventually(lambda: book.python("w.all_levels") is True)
     assert book.python("w.bound().bound_by.tolist()") == ["L2", "HBM"]
@@ -69,7 +69,7 @@ def test_the_sentence_of_a_kernel_spells_out_every_level(notebook: OpenNotebook)
 
 def test_the_bandwidth_of_each_level_has_its_own_slider(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
-    box = drawn.root.get_by_role("textbox", name="L2 bandwidth, typed")
+    box = drawn.get_by_role("textbox", name="L2 bandwidth, typed")
     enter(box, "600 TB/s")
     drawn.becomes("dict(w.what_if.get('deep', {}).get('bandwidth', {}))", {"L2": 600e12})
     assert book.python("w.bound().bound_by.tolist()") == ["compute", "HBM"]
@@ -96,8 +96,8 @@ def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(not
     dashes = lines.evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
     assert len(set(dashes)) == 2
     drawn.open_tab("chip")
-    drawn.root.get_by_role("checkbox", name=re.compile("^fp32")).check()
-    drawn.root.get_by_role("checkbox", name=re.compile("^no FMA")).uncheck()
+    drawn.get_by_role("checkbox", name=re.compile("^fp32")).check()
+    drawn.get_by_role("checkbox", name=re.compile("^no FMA")).uncheck()
     drawn.becomes("sorted(w.ceilings or [])", ["fp32", "measured HBM"])
     assert lines.count() == 2
 
@@ -105,11 +105,11 @@ def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(not
 def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, GUIDE)
     drawn.open_tab("chip")
-    box = drawn.root.get_by_role("textbox", name="Fractions exposed, typed")
+    box = drawn.get_by_role("textbox", name="Fractions exposed, typed")
     enter(box, "20, 40, 60 %")
     drawn.becomes("list(w.exposed_roofs)", [0.2, 0.4, 0.6])
     expect(drawn.locator(".rw-subroof[data-style='communication']")).to_have_count(3)
-    slider = drawn.root.get_by_role("slider", name="Exposed communication")
+    slider = drawn.get_by_role("slider", name="Exposed communication")
     slider.focus()
     before = slider.get_attribute("aria-valuetext") or ""
     slider.press("ArrowRight")
@@ -196,7 +196,7 @@ def test_the_menu_of_a_box_judges_by_measured_rates(exported: OpenPage) -> None:
     expect(drawn.box("peak")).to_have_value("794.5 TFLOP/s")
     expect(drawn.box("bandwidth")).to_have_value("3.18 TB/s")
     drawn.open_tab("chip")
-    tab = drawn.root.get_by_role("tabpanel")
+    tab = drawn.get_by_role("tabpanel")
     expect(tab.get_by_label("Peaks")).to_have_value("achievable")
     tab.get_by_label("Peaks").select_option("printed")
     expect(drawn.box("peak")).to_have_value("989.5 TFLOP/s")
@@ -204,9 +204,9 @@ def test_the_menu_of_a_box_judges_by_measured_rates(exported: OpenPage) -> None:
 
 def test_the_tab_of_the_chip_has_peaks_levels_ceilings_communication_and_sources(exported: OpenPage) -> None:
     drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    expect(drawn.get_by_role("tabpanel")).to_have_count(0)
     drawn.open_tab("chip")
-    tab = drawn.root.get_by_role("tabpanel")
+    tab = drawn.get_by_role("tabpanel")
     for text in ("Peak bf16", "989.5 TFLOP/s", "295.4 FLOP/B", "Ceilings", "Communication", "Details"):
         expect(tab).to_contain_text(text)
     expect(tab.get_by_role("link").first).to_be_attached()
@@ -219,7 +219,7 @@ def test_snapshots_have_a_tab_once_there_is_one(exported: OpenPage) -> None:
     drawn.chart.focus()
     drawn.press("f")
     drawn.open_tab("snapshots")
-    tab = drawn.root.get_by_role("tabpanel")
+    tab = drawn.get_by_role("tabpanel")
     name = tab.get_by_role("textbox", name="Name of snapshot 1")
     expect(name).to_have_value("snapshot 1")
     tab.get_by_role("button", name="Delete snapshot 1").click()
@@ -230,10 +230,10 @@ def test_the_palette_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook
     book, drawn = shown(notebook, CATALOGUE)
     add = drawn.locator("[data-rw=add-chip]")
     add.click()
-    search = drawn.root.get_by_role("combobox", name="Search chips")
+    search = drawn.get_by_role("combobox", name="Search chips")
     expect(search).to_be_focused()
     search.fill("nvidia h200")
-    option = drawn.root.get_by_role("option", name="H200 SXM")
+    option = drawn.get_by_role("option", name="H200 SXM")
     expect(option).to_contain_text("2024")
     expect(option).to_contain_text("4.8 TB/s")
     # A click on the sign adds and stays.
@@ -243,7 +243,7 @@ def test_the_palette_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook
     expect(drawn.locator("[role=option][data-chip='tpu-v5e']")).to_have_count(0)
     # The arrow keys move the active option, and the focus stays in the search box.
     search.fill("h100")
-    options = drawn.root.get_by_role("option")
+    options = drawn.get_by_role("option")
     for key, place in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("ArrowDown", 0)):
         search.press(key)
         active = options.nth(place) if place >= 0 else options.last

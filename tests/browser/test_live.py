@@ -39,7 +39,7 @@ FILL = ".rw-legend circle"
 
 def rows(drawn: Drawn) -> Locator:
     """Return the names of the rows of the table."""
-    return drawn.root.get_by_role("grid").get_by_role("rowheader")
+    return drawn.get_by_role("grid").get_by_role("rowheader")
 
 
 def test_points_land_while_the_cell_runs_and_each_run_is_a_series(notebook: OpenNotebook, tmp_path: Path) -> None:

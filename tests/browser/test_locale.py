@@ -43,7 +43,7 @@ def test_two_languages_stand_on_one_page_and_a_widget_changes_its_own(notebook: 
     expect(german.locator("[lang=de]")).to_have_count(1)
     assert book.page.evaluate(IMPORTED) == 2
 
-    box = german.root.get_by_role("textbox", name="Spitze bf16, eingetippt")
+    box = german.get_by_role("textbox", name="Spitze bf16, eingetippt")
     enter(box, "2,5 PFLOP/s")
     expect(box).to_have_value("2,5 PFLOP/s")
     expect(box).to_have_attribute("title", "×1250")
@@ -62,7 +62,7 @@ def test_two_languages_stand_on_one_page_and_a_widget_changes_its_own(notebook: 
     book.run(1)
     expect(english.locator("[lang=de]")).to_have_count(1)
     english.eventually(lambda: english.sentence() == GERMAN)
-    expect(german.root.get_by_role("textbox", name="Peak bf16, typed")).to_have_value("2.5 PFLOP/s")
+    expect(german.get_by_role("textbox", name="Peak bf16, typed")).to_have_value("2.5 PFLOP/s")
     assert book.page.locator(".rw-frame").count() == 2
     assert book.page.evaluate(IMPORTED) == 2
     assert book.console_errors == []

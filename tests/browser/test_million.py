@@ -32,7 +32,7 @@ def test_a_million_kernels_are_drawn_and_follow_python_and_the_page(notebook: Op
     drawn = Drawn(book)
     before = drawn.roof("mine")
     expect(drawn.locator("[data-rw=source]")).to_have_text("1,000,000 kernels from Python")
-    expect(drawn.root.get_by_role("tab", name="Kernels 1,000 / 1,000,000")).to_be_visible()
+    expect(drawn.get_by_role("tab", name="Kernels 1,000 / 1,000,000")).to_be_visible()
     book.run(1)
     drawn.eventually(lambda: drawn.roof("mine") != before)
     enter(drawn.box("bandwidth"), "2 TB/s")

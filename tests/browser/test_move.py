@@ -52,7 +52,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     assert at[1] < y - 20
     assert "3.2× less traffic · 124 → 39.2 µs (3.2× faster)" in drawn.sentence()
     assert "3.2× less traffic" in drawn.label("move 0")
-    assert drawn.root.get_by_role("tooltip").count() == 0
+    assert drawn.get_by_role("tooltip").count() == 0
     drawn.mouse.up()
     drawn.eventually(lambda: abs(moves(drawn).get("0", {}).get("bytes", 1) - 10**-0.5) < 0.02)
     assert drawn.book.python("(list(w.selected), w.shown_kernels.time[:2].tolist())") == [[], [124e-6, 125e-6]]

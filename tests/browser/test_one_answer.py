@@ -178,9 +178,9 @@ def test_undo_takes_back_what_this_page_did_and_nothing_else(pages: Pages) -> No
     grip.release()
     peak = pages.agree()[0]
     assert peak > 1e14
-    pages.first.root.get_by_role("button", name="Undo").click()
+    pages.first.get_by_role("button", name="Undo").click()
     assert pages.agree() == [peak, 1e12]
-    pages.first.root.get_by_role("button", name="Redo").click()
+    pages.first.get_by_role("button", name="Redo").click()
     assert pages.agree() == [peak, changed]
 
 

@@ -48,11 +48,11 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
 
     # A file that is chosen: its chip gets the focus, and newer ones are offered.
     button(drawn, "Open").click()
-    drawn.root.get_by_role("dialog").locator("input[type=file]").set_input_files(str(TPU))
+    drawn.get_by_role("dialog").locator("input[type=file]").set_input_files(str(TPU))
     expect(drawn.locator("[data-rw=status]")).to_contain_text("kernels from")
     assert book.python("[chip.vendor for chip in w.chips]") == ["Google"]
     expect(button(drawn, "Choose a file…")).to_have_count(0)
-    drawn.root.get_by_role("tab", name="Projection").click()
+    drawn.get_by_role("tab", name="Projection").click()
     onto = drawn.root.get_by_label("Projected onto")
     expect(onto.locator("option").nth(1)).to_be_attached()
     name = onto.locator("option").nth(1).text_content() or ""
@@ -61,9 +61,9 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
 
     # Any chip of the catalogue, by a word of it; undo takes it away again.
     button(drawn, "Add a chip").click()
-    search = drawn.root.get_by_role("combobox", name="Search chips")
+    search = drawn.get_by_role("combobox", name="Search chips")
     search.fill("h100 sxm")
-    expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "h100-sxm")
+    expect(drawn.get_by_role("option").first).to_have_attribute("data-chip", "h100-sxm")
     search.press("Enter")
     expect(search).to_have_count(0)
     drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
@@ -75,7 +75,7 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     drawn.chart.focus()
     drawn.press("c")
     drawn.keyboard.type("GB300")
-    expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "gb300")
+    expect(drawn.get_by_role("option").first).to_have_attribute("data-chip", "gb300")
     search.press("Shift+Enter")
     drawn.becomes("len(w.added_chips)", 2)
     search.press("Escape")
@@ -85,15 +85,15 @@ def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(noteboo
     assert frame.evaluate(DROP, ["second.csv", RUN])
     button(drawn, "Compare").click()
     drawn.eventually(lambda: book.python("len(w.kernels) == 20 and len(w.baseline) > 0"))
-    expect(drawn.root.get_by_role("tab", name="Changes")).to_be_visible()
+    expect(drawn.get_by_role("tab", name="Changes")).to_be_visible()
 
 
 def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_notebooks_folder(
     notebook: OpenNotebook,
 ) -> None:
     _, drawn = shown(notebook, IN_A_FOLDER)
-    panel = drawn.root.get_by_role("group", name="Open a profile")
-    dialog = drawn.root.get_by_role("dialog", name="Open a profile")
+    panel = drawn.get_by_role("group", name="Open a profile")
+    dialog = drawn.get_by_role("dialog", name="Open a profile")
     frame = drawn.locator(".rw-frame")
     frame.evaluate(DROP, ["broken.csv", RUN.replace("1.2e7", "lots")])
     expect(panel.get_by_role("alert")).to_contain_text("broken.csv")
@@ -113,7 +113,7 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     drawn.becomes("len(w.kernels)", 20)
     expect(panel).to_have_count(0)
     button(drawn, "How the file was read").click()
-    read_as = drawn.root.get_by_role("table").filter(has_text="rows").locator("tbody tr")
+    read_as = drawn.get_by_role("table").filter(has_text="rows").locator("tbody tr")
     expect(read_as.filter(has_text="name")).to_have_text('nameall"name"')
     expect(read_as.filter(has_text="time")).to_have_text('timeall"time (us)" x 1e-06')
 

@@ -53,7 +53,7 @@ def test_a_kernel_of_int8_is_told_in_operations_in_both_languages(exported: Open
 
 def test_the_peak_of_an_integer_precision_is_typed_and_shown_in_operations(exported: Open) -> None:
     drawn = page(exported, QUANTIZED)
-    box = drawn.root.get_by_role("textbox", name="Peak int8")
+    box = drawn.get_by_role("textbox", name="Peak int8")
     expect(box).to_have_value("200 TOP/s")
     enter(box, "300 TOP/s")
     expect(box).to_have_value("300 TOP/s")

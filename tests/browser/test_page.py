@@ -116,7 +116,7 @@ def test_kernels_are_judged_by_the_achievable_peaks_and_again_by_the_printed_one
 ) -> None:
     drawn = exported(rw.roofline([CHIPS[0].with_measured(peak_flops={"bf16": "80 TFLOP/s"})], KERNELS).to_html()).drawn
     drawn.open_tab("chip")
-    chip = drawn.root.get_by_role("tabpanel", name="Chip")
+    chip = drawn.get_by_role("tabpanel", name="Chip")
     peaks = chip.locator("label", has=drawn.page.get_by_text("Peaks", exact=True)).get_by_role("combobox")
     expect(peaks).to_have_value("printed")
     peaks.select_option("achievable")
@@ -147,7 +147,7 @@ def test_a_page_adds_chips_of_the_catalogue_and_opens_no_file(exported: Callable
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
     expect(drawn.button("Open", exact=True)).to_have_count(0)
     drawn.button("Add a chip").click()
-    drawn.root.get_by_role("combobox", name="Search chips").fill("h100 sxm")
+    drawn.get_by_role("combobox", name="Search chips").fill("h100 sxm")
     drawn.locator("[role=option][data-chip='h100-sxm']").click()
     drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
     # A file that is dropped is the browser's own affair.
@@ -173,7 +173,7 @@ def test_the_roof_is_grabbed_and_a_kernel_hovered_on_a_page(exported: Callable[.
 def test_filters_table_and_snapshots_work_on_a_page(exported: Callable[..., Exported]) -> None:
     kernels = [rw.Kernel(f"kernel {row}", 4e12, 1e10 * (row + 1), time=0.08 * (row + 1)) for row in range(12)]
     drawn = exported(rw.roofline(CHIPS[:1], kernels).to_html()).drawn
-    drawn.root.get_by_role("searchbox").fill("kernel 11")
+    drawn.get_by_role("searchbox").fill("kernel 11")
     expect(drawn.root).to_contain_text("1 of 12 kernels")
     drawn.tool("freeze").click()
     drawn.open_tab("snapshots")

@@ -46,7 +46,7 @@ def bar(drawn: Drawn) -> Locator:
 
 def menu(drawn: Drawn) -> Locator:
     """Open the menu of filters, and return it."""
-    dialog = drawn.root.get_by_role("dialog", name="Filter")
+    dialog = drawn.get_by_role("dialog", name="Filter")
     if dialog.count() == 0:
         bar(drawn).get_by_role("button", name=re.compile("^Filter")).click()
     return dialog
@@ -81,7 +81,7 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
     menu(drawn).get_by_label("Infeed and outfeed").click()
     assert counted(drawn) == "4 of 7 kernels · 23 % of time"
     drawn.press("Escape")
-    expect(drawn.root.get_by_role("dialog", name="Filter")).to_have_count(0)
+    expect(drawn.get_by_role("dialog", name="Filter")).to_have_count(0)
     bar(drawn).get_by_role("button", name="Clear filters").click()
     drawn.becomes("[w.bounds, w.infeed, len(w.filtered)]", [None, True, 7])
     expect(bar(drawn).get_by_role("button", name="Clear filters")).to_have_count(0)
@@ -156,7 +156,7 @@ w = rw.RooflineWidget([amd, other], kernels, selected=[0], columns=["name", "bou
 w"""
     book, drawn = shown(notebook, cell, height=1400)
     drawn.button("All columns").click()
-    cells = drawn.root.get_by_role("region", name="All columns").get_by_role("gridcell")
+    cells = drawn.get_by_role("region", name="All columns").get_by_role("gridcell")
     drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "50 %", "compute", "50 %"])
     book.python("setattr(w, 'focus_chip', 'other')")
     drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "25 %", "unknown", "–"])
@@ -286,7 +286,7 @@ w"""
 
 def test_the_figures_of_the_chip_have_a_tab_and_follow_a_what_if(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, SMALL)
-    chip = drawn.root.get_by_role("tab", name="Chip")
+    chip = drawn.get_by_role("tab", name="Chip")
     expect(chip).to_have_attribute("aria-selected", "false")
     chip.click()
     peaks = drawn.locator("dl.rw-device > div")

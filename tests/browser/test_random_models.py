@@ -168,10 +168,10 @@ def test_forty_random_models_are_shown_with_the_texts_of_the_page_s_functions(
         for _ in range(STEPS if here.drawn_rows() else 0):
             drawn.chart.focus()
             drawn.chart.press("ArrowRight")
-            drawn.eventually(lambda: drawn.root.get_by_role("tooltip").count() == 1)  # noqa: B023 - called at once
+            drawn.eventually(lambda: drawn.get_by_role("tooltip").count() == 1)  # noqa: B023 - called at once
             # Of a selected kernel all is told.
             drawn.chart.press("Enter")
-            on = drawn.root.get_by_role("tooltip").locator("dt", has_text=re.compile("^on$"))
+            on = drawn.get_by_role("tooltip").locator("dt", has_text=re.compile("^on$"))
             if on.count() == 0:
                 drawn.chart.press("Enter")
             expect(on).to_have_count(1)

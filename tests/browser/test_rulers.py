@@ -39,7 +39,7 @@ def a_ruler_tells_what_each_roof_allows(drawn: Drawn) -> None:
     page.mouse.move(*drawn.place(20, 1e13))
     # The call-out of the gap tells of the small chip's ratio.
     drawn.eventually(lambda: limits(drawn) == ["Large 40 TFLOP/s · 4×", "Small 20 TFLOP/s"])
-    box = box_of(drawn.root.get_by_role("tooltip"))
+    box = box_of(drawn.get_by_role("tooltip"))
     for text in drawn.locator(".rw-ruler text").all():
         own = box_of(text)
         assert own["x"] + own["width"] < box["x"] or own["x"] > box["x"] + box["width"] or own["y"] < box["y"]

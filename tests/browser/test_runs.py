@@ -38,8 +38,8 @@ w"""
 
 def tab(drawn: Drawn, name: str) -> Locator:
     """Open a tab of the inspector, and return its content."""
-    drawn.root.get_by_role("tab", name=re.compile(f"^{name}")).click()
-    return drawn.root.get_by_role("tabpanel", name=re.compile(f"^{name}"))
+    drawn.get_by_role("tab", name=re.compile(f"^{name}")).click()
+    return drawn.get_by_role("tabpanel", name=re.compile(f"^{name}"))
 
 
 def rows(panel: Locator) -> list[str]:
@@ -121,11 +121,11 @@ def test_a_kernel_at_its_roof_is_ticked(notebook: OpenNotebook) -> None:
     tab(drawn, "Projection")
     line = drawn.locator(".rw-projected")
     book.python("setattr(w, 'selected', [1, 2])")
-    tick = drawn.root.get_by_role("checkbox", name=re.compile("norm"))
+    tick = drawn.get_by_role("checkbox", name=re.compile("norm"))
     tick.check()
     expect(line).to_have_text("18 s on My chip at bf16 → 15 s on My chip at bf16 (1.2×)")
     drawn.becomes("list(w.at_roof)", [1])
-    drawn.root.get_by_role("checkbox", name="all 2 selected").check()
+    drawn.get_by_role("checkbox", name="all 2 selected").check()
     expect(line).to_contain_text("13.5 s on My chip")
     drawn.becomes("[list(w.at_roof), w.projection().time]", [[1, 2], 13.5])
     # What is ticked stays in the list when it is no longer selected.
@@ -161,9 +161,9 @@ def test_two_runs_are_joined_by_arrows_and_told_apart_in_a_table(notebook: OpenN
     # The numbers are those of the table.
     labels = drawn.locator("[data-rw=label]")
     drawn.eventually(lambda: {"1attention", "2matmul", "3norm"} <= set(labels.all_text_contents()))
-    expect(drawn.root.get_by_role("heading", name="29 % less time: 25.5 s before, 18 s now.")).to_be_visible()
+    expect(drawn.get_by_role("heading", name="29 % less time: 25.5 s before, 18 s now.")).to_be_visible()
     # The tab of the changes is open at first.
-    changes = drawn.root.get_by_role("tabpanel", name="Changes 3")
+    changes = drawn.get_by_role("tabpanel", name="Changes 3")
     assert rows(changes) == ["1 attention 9 s 3 s −67 %", "2 matmul 8 s 5 s −38 %", "3 norm 4 s 5 s +25 %"]
     bars = changes.locator("[data-column=bar] path")
     # 6 s and 3 s less to the left, 1 s more to the right and in red.
@@ -196,12 +196,12 @@ def test_arrows_follow_the_filters_the_kernels_and_the_baseline(notebook: OpenNo
     drawn.eventually(lambda: runs.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["1", "0"])
     book.python("setattr(w, 'baseline', None)")
     expect(runs).to_have_count(0)
-    expect(drawn.root.get_by_role("tab", name="Changes")).to_have_count(0)
+    expect(drawn.get_by_role("tab", name="Changes")).to_have_count(0)
 
 
 def test_the_table_of_differences_follows_the_filters(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, COMPARED)
-    changes = drawn.root.get_by_role("tabpanel", name=re.compile("^Changes"))
+    changes = drawn.get_by_role("tabpanel", name=re.compile("^Changes"))
     names = changes.get_by_role("rowheader")
     expect(names).to_have_count(3)
     book.python("setattr(w, 'search', 'm*')")
@@ -259,4 +259,4 @@ def test_nothing_of_the_panels_is_wider_than_the_widget(notebook: OpenNotebook, 
 def test_a_program_that_was_not_measured_has_none_of_it(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, "import roofwidget as rw\nw = rw.roofline()\nw")
     for name in ("Projection", "Changes"):
-        assert drawn.root.get_by_role("tab", name=name).count() == 0
+        assert drawn.get_by_role("tab", name=name).count() == 0

@@ -52,14 +52,14 @@ def test_kernels_are_drawn_under_the_roofs_of_the_chips_that_were_shown(notebook
     expect(drawn.root.get_by_text("15 % less time: 125 ms before, 106 ms now.")).to_be_visible()
     roofs = {"roof small": "Small 100 TFLOP/s", "roof large": "Large 400 TFLOP/s", "level L2": "L2 · 10 TB/s"}
     shows(drawn, {**roofs, "run 2": "+50 %"})
-    changes = drawn.root.get_by_role("tabpanel", name="Changes").locator("[data-rw=row]")
+    changes = drawn.get_by_role("tabpanel", name="Changes").locator("[data-rw=row]")
     expect(changes.nth(0)).to_contain_text("−33 %")
     expect(changes.nth(1)).to_contain_text("+50 %")
     assert {"Small": "true", "Large": "true", "Hidden": "false"}.items() <= chips(drawn).items()
     assert drawn.sentence().startswith("gelu on Small · min(100 TFLOP/s, HBM 0.25 FLOP/B × 1 TB/s, L2 0.25 FLOP/B")
     drawn.open_tab("kernels")
     drawn.button("All columns").click()
-    table = drawn.root.get_by_role("region", name="All columns").get_by_role("grid")
+    table = drawn.get_by_role("region", name="All columns").get_by_role("grid")
     heads = table.get_by_role("columnheader").all_inner_texts()
     assert [head.split("\n")[0].strip().casefold() for head in heads][-1] == "module"
     expect(table.get_by_role("row").nth(1)).to_contain_text("matmul.1")
@@ -72,9 +72,9 @@ def test_a_graph_is_merged_and_counted_as_it_was(notebook: OpenNotebook, version
     expect(drawn.locator("[data-op]")).to_have_count(4)
     assert "111 FLOP/B × 1 TB/s" in drawn.sentence()
     drawn.open_tab("workload")
-    settings = [drawn.root.get_by_role("combobox", name=name) for name in ("Phase", "Convention", "dtype")]
+    settings = [drawn.get_by_role("combobox", name=name) for name in ("Phase", "Convention", "dtype")]
     assert [setting.input_value() for setting in settings] == ["decode", "torch", "fp8"]
-    expect(drawn.root.get_by_role("textbox", name="batch, typed")).to_have_value("64")
+    expect(drawn.get_by_role("textbox", name="batch, typed")).to_have_value("64")
 
 
 def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, version: Path) -> None:
@@ -85,7 +85,7 @@ def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, ver
     expect(drawn.locator("[data-snapshot='0']")).to_have_count(1)
     expect(drawn.locator("[data-label='move 0']")).to_contain_text("2× less traffic · 40 → 32 ms")
     expect(drawn.locator("[data-rw=tab-kernels]")).to_have_text("Kernels 1 / 7")
-    kernels = drawn.root.get_by_role("tabpanel", name="Kernels")
+    kernels = drawn.get_by_role("tabpanel", name="Kernels")
     expect(kernels).to_contain_text("1 selected · 40 ms, 38 % of kernel time")
     expect(kernels).to_contain_text("1 what-if · Remove")
     kernels.get_by_role("button", name="Clear", exact=True).click()
@@ -108,7 +108,7 @@ def test_a_german_widget_speaks_german(notebook: OpenNotebook, version: Path) ->
     expect(drawn.locator("[data-rw=tab-kernels]")).to_have_text("Kernel 7")
     expect(drawn.locator("[data-rw=source]")).to_contain_text("7 Kernel auf Small")
     shows(drawn, {"ridge small": "Ridge 150"})
-    expect(drawn.root.get_by_role("textbox", name="Spitze bf16, eingetippt")).to_have_value("150 TFLOP/s")
+    expect(drawn.get_by_role("textbox", name="Spitze bf16, eingetippt")).to_have_value("150 TFLOP/s")
     assert drawn.sentence().startswith("Small · 150 TFLOP/s (×1,5) bei bf16")
 
 
@@ -130,9 +130,9 @@ def test_widgets_draw_and_change_wherever_their_code_is_from(notebook: OpenNoteb
 def test_typed_work_and_added_chips_are_drawn(notebook: OpenNotebook, path: Path) -> None:
     drawn = opened(notebook, path)
     expect(drawn.locator("[data-rw=status]")).not_to_contain_text("not drawn")
-    expect(drawn.root.get_by_role("tabpanel", name="Kernels")).not_to_contain_text("no FLOPs or bytes")
+    expect(drawn.get_by_role("tabpanel", name="Kernels")).not_to_contain_text("no FLOPs or bytes")
     assert {"Small": "true", "Large": "true", "NVIDIA H100 SXM5 80GB": "true"}.items() <= chips(drawn).items()
-    expect(drawn.root.get_by_role("combobox", name="Colour")).to_have_value("time")
+    expect(drawn.get_by_role("combobox", name="Colour")).to_have_value("time")
     expect(drawn.locator("[data-tool=view]")).to_have_accessible_name("View: Roofline")
 
 

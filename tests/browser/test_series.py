@@ -61,7 +61,7 @@ def test_a_selected_kernel_has_a_path_through_the_runs(notebook: OpenNotebook) -
 
 def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_reads(notebook: OpenNotebook) -> None:
     book, drawn, legend = shown(notebook)
-    choice = drawn.root.get_by_role("combobox", name="Colour")
+    choice = drawn.get_by_role("combobox", name="Colour")
     assert choice.locator("option").all_inner_texts() == [
         *("Series", "Time", "FLOPs", "node", "rank", "category in the profile"),
     ]
@@ -80,6 +80,6 @@ def test_points_are_coloured_by_a_column_with_a_legend_that_a_screen_reader_read
     chart = drawn.locator(".rw-chart")
     chart.focus()
     chart.press("ArrowRight")
-    expect(drawn.root.get_by_role("tooltip")).to_contain_text("node")
+    expect(drawn.get_by_role("tooltip")).to_contain_text("node")
     picture = book.python("w.to_svg()")
     assert all(f">{text}</text>" in picture for text in ("node", "n2", "n10", "not given (4)"))

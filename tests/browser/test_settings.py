@@ -49,7 +49,7 @@ def drag_size(drawn: Drawn, name: str, by: float, *, during: Callable[[], object
 
 
 def size(drawn: Drawn, name: str) -> int:
-    return int(drawn.root.get_by_role("textbox", name=re.compile(f"^{name}")).input_value())
+    return int(drawn.get_by_role("textbox", name=re.compile(f"^{name}")).input_value())
 
 
 @pytest.mark.parametrize("alive", [True, False], ids=["with a kernel", "without a kernel"])
@@ -87,7 +87,7 @@ def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
 def test_a_size_that_the_graph_cannot_have_is_not_taken_and_the_reason_said(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, SHRUNK)
     drawn.open_tab("workload")
-    box = drawn.root.get_by_role("textbox", name=re.compile("^n"))
+    box = drawn.get_by_role("textbox", name=re.compile("^n"))
     enter(box, "2")
     fault = drawn.locator("[data-dim='n'] [role=alert]")
     expect(fault).to_have_text("input: axis 0 of 'x' = n - 3 = -1, which is not at least 1; n = 4 would do")
@@ -176,7 +176,7 @@ def test_without_a_peak_for_a_dtype_nothing_is_the_best(notebook: OpenNotebook) 
     expect(figures.locator(".rw-row", has_text="Against unfused")).to_have_text(re.compile("unknown$"))
     expect(drawn.locator(".rw-told")).to_have_text("v7x (bf16) has no peak for fp8")
     drawn.button("Other ways").click()
-    item = drawn.root.get_by_role("menuitem", name="XLA-like")
+    item = drawn.get_by_role("menuitem", name="XLA-like")
     expect(item).to_have_attribute("aria-disabled", "true")
     expect(item).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
     drawn.press("Escape")

@@ -174,7 +174,7 @@ def merge_the_operations(panel: Panel, drawn: Drawn) -> None:
     """Answer the question about the fusion: nothing merged, all merged."""
     panel.press(panel.check, "Enter")
     expect(panel.said).to_have_text("Not yet: it moves 3 times the bytes that are needed.")
-    panel.press(drawn.root.get_by_role("application", name=re.compile("chain")), "ArrowDown")
+    panel.press(drawn.get_by_role("application", name=re.compile("chain")), "ArrowDown")
     for kernels in (2, 1):
         panel.page.keyboard.press("Enter")
         expect(drawn.locator("[data-label^='kernel']")).to_have_count(kernels)
@@ -349,9 +349,9 @@ def test_a_hidden_kernel_is_nowhere_until_the_answer_is_shown(exported: Callable
     expect(status).to_contain_text("My chip")
     drawn.open_tab("kernels")
     drawn.button("All columns").click()
-    expect(drawn.root.get_by_role("row", name=re.compile("seen"))).to_have_count(2)
+    expect(drawn.get_by_role("row", name=re.compile("seen"))).to_have_count(2)
     expect(drawn.root).not_to_contain_text("secret")
-    expect(drawn.root.get_by_role("searchbox")).to_have_count(0)
+    expect(drawn.get_by_role("searchbox")).to_have_count(0)
     expect(drawn.button(re.compile("^Filter"))).to_have_count(0)
     panel.next.click()
     expect(panel.root).to_contain_text("None.")
@@ -426,7 +426,7 @@ def test_a_title_leaves_a_projector_to_the_questions(exported: Callable[..., Exp
     opened = exported(html, viewport={"width": 1024, "height": 768})
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     drawn.tool("screen").click()
-    title = drawn.root.get_by_role("heading", name="A roofline")
+    title = drawn.get_by_role("heading", name="A roofline")
     expect(title).to_be_visible()
     panel.next.click()
     panel.next.click()
@@ -472,8 +472,8 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
 def test_the_picker_lists_chips_in_rows_beside_a_story(exported: Callable[..., Exported]) -> None:
     drawn = exported(told().to_html()).drawn
     drawn.button("Add a chip").click()
-    drawn.root.get_by_role("combobox", name="Search chips").fill("h100")
-    option = drawn.root.get_by_role("option").first
+    drawn.get_by_role("combobox", name="Search chips").fill("h100")
+    option = drawn.get_by_role("option").first
     expect(option).to_be_visible()
     tops = option.locator("> span").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)")
     assert max(tops) - min(tops) < 8

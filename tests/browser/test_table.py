@@ -60,11 +60,11 @@ def shown(notebook: OpenNotebook, cell: str = PROGRAM, width: int = 1200) -> tup
 
 
 def table(drawn: Drawn) -> Locator:
-    return drawn.root.get_by_role("region", name="All columns").get_by_role("grid")
+    return drawn.get_by_role("region", name="All columns").get_by_role("grid")
 
 
 def tab(drawn: Drawn) -> Locator:
-    return drawn.root.get_by_role("tabpanel", name="Kernels")
+    return drawn.get_by_role("tabpanel", name="Kernels")
 
 
 def row(drawn: Drawn, name: str) -> Locator:
@@ -121,10 +121,10 @@ def test_a_heading_sorts_by_mouse_and_by_keyboard_and_tells_python(notebook: Ope
 def test_columns_are_chosen_by_tick_and_from_python(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     drawn.button(re.compile("^Columns")).click()
-    drawn.root.get_by_role("checkbox", name="grid size").check()
+    drawn.get_by_role("checkbox", name="grid size").check()
     drawn.eventually(lambda: cell(drawn, "matmul", "grid size").count() == 1)
     assert cell(drawn, "matmul", "grid size").inner_text() == "108"
-    drawn.root.get_by_role("checkbox", name="FLOPs", exact=True).uncheck()
+    drawn.get_by_role("checkbox", name="FLOPs", exact=True).uncheck()
     drawn.eventually(lambda: "flops" not in (book.python("w.columns") or ["flops"]))
     assert book.python("w.columns[-1]") == "grid size"
     assert head(drawn, "FLOPs").count() == 0
@@ -338,7 +338,7 @@ def test_only_what_passes_the_filters_is_listed(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     book.python("setattr(w, 'search', 'm*l')")
     drawn.eventually(lambda: names(drawn) == ["matmul"])
-    expect(drawn.root.get_by_role("tab", name="Kernels")).to_have_text("Kernels 1 / 4")
+    expect(drawn.get_by_role("tab", name="Kernels")).to_have_text("Kernels 1 / 4")
     expect(tab(drawn)).to_contain_text("1 of 4 kernels · 28 % of time")
     book.python("setattr(w, 'search', 'nothing')")
     expect(table(drawn)).to_contain_text("No kernel passes the filters.")
@@ -420,7 +420,7 @@ def test_the_tab_has_what_to_fix_first_with_numbers_and_then_the_others(exported
         "hook 1 s – –",
     ]
     # Idle time is no kernel.
-    expect(drawn.root.get_by_role("tab", name="Kernels")).to_have_text("Kernels 8")
+    expect(drawn.get_by_role("tab", name="Kernels")).to_have_text("Kernels 8")
     tab(drawn).get_by_role("button", name="Time").click()
     assert lines(drawn)[1:3] == ["1 gemm 10 s 10 % 9 s", "2 norm 9 s 11 % 8 s"]
     tab(drawn).get_by_role("button", name="Time").click()
@@ -487,7 +487,7 @@ def test_collectives_without_bytes_over_their_link_are_not_ranked(exported: Call
 def test_kernels_without_times_have_what_bounds_them(exported: Callable[..., Exported]) -> None:
     kernels = rw.Kernels(["gemm", "norm"], [1e14, 1e12], [1e11, 1e12])
     drawn = opened(exported, kernels)
-    drawn.root.get_by_role("tab", name="Kernels").click()
+    drawn.get_by_role("tab", name="Kernels").click()
     assert lines(drawn) == [
         "Fix first Kernel AI Attainable Bound by Least time",
         "gemm 1000 FLOP/B 100 TFLOP/s compute 1 s",

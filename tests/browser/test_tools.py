@@ -28,7 +28,7 @@ WORDS = ["+ Chip", "Example", "bf16▾", "HBM▾", "Roofline▾", "↶ Undo", "�
 
 def words(drawn: Drawn) -> list[str]:
     """Return the words and signs of the toolbar."""
-    return [text for text in drawn.root.get_by_role("toolbar").locator("button").all_inner_texts() if text.strip()]
+    return [text for text in drawn.get_by_role("toolbar").locator("button").all_inner_texts() if text.strip()]
 
 
 def inside(one: Locator, width: float, height: float) -> bool:
@@ -51,7 +51,7 @@ def test_the_toolbar_has_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -
     assert words(drawn) == WORDS
     # The legend lists what this chart shows, by pointer or by "?", and gives the focus back.
     drawn.tool("marks").click()
-    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    legend = drawn.get_by_role("dialog", name="What the marks mean")
     for mark in ("dot", "area", "above", "roof", "ceilings", "gap", "peak", "bandwidth", "ridge"):
         expect(legend.locator(f"[data-mark={mark}]")).to_be_visible()
     for mark in ("unmeasured", "sheet", "snapshot", "trail", "runs", "strip", "diagonal"):
@@ -68,7 +68,7 @@ def test_the_toolbar_has_words_and_the_legend_says_what_is_drawn(drawn: Drawn) -
     page.keyboard.press("Escape")
 
     # A pointer that rests on the roof is told what a drag changes.
-    hint = drawn.root.get_by_role("note")
+    hint = drawn.get_by_role("note")
     x, y = drawn.place(400, 2e14)
     page.mouse.move(x, y - 40)
     page.mouse.move(x, y)
@@ -98,11 +98,11 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
     page.set_viewport_size({"width": 480, "height": 900})
     drawn.locator(".rw-narrow").wait_for()
     drawn.eventually(lambda: words(drawn) == ["+", "Example", "bf16 · HBM▾", "⋯"])
-    bar = drawn.root.get_by_role("toolbar")
+    bar = drawn.get_by_role("toolbar")
     assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
     more = drawn.locator("[data-tool=more]")
     more.click()
-    menu = drawn.root.get_by_role("menu", name="More")
+    menu = drawn.get_by_role("menu", name="More")
     for name in (
         "undo",
         "redo",
@@ -121,7 +121,7 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
         expect(menu.locator(f"[data-tool={name}]")).to_have_count(1)
     menu.get_by_role("menuitem", name="Axes").click()
     expect(menu).to_have_count(0)
-    expect(drawn.root.get_by_role("dialog", name="Axes")).to_be_visible()
+    expect(drawn.get_by_role("dialog", name="Axes")).to_be_visible()
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
     more.click()
@@ -134,7 +134,7 @@ def test_in_a_narrow_widget_chips_and_judging_stay_and_the_rest_is_in_a_menu(dra
     page.keyboard.press("Escape")
     # One menu has precision, memory and view.
     drawn.button("bf16, HBM: Precision, Memory, View").click()
-    drawn.root.get_by_role("menuitemradio", name="Time").click()
+    drawn.get_by_role("menuitemradio", name="Time").click()
     drawn.becomes("w.view", "time")
 
 
@@ -147,7 +147,7 @@ def test_a_phone_keeps_the_button_that_ends_a_presentation_and_full_screen_close
     present = drawn.button("Present")
     expect(present).to_have_attribute("aria-pressed", "true")
     drawn.tool("screen").click()
-    expect(drawn.root.get_by_role("menu")).to_have_count(0)
+    expect(drawn.get_by_role("menu")).to_have_count(0)
     drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement !== null")))
     page.evaluate("document.exitFullscreen()")
     drawn.eventually(lambda: bool(page.evaluate("document.fullscreenElement === null")))
@@ -169,7 +169,7 @@ def test_a_chip_more_moves_nothing_left_of_it_and_five_have_a_row(notebook: Open
     assert rows() == 1
     add.click()
     drawn.keyboard.type("mi300x")
-    expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "mi300x")
+    expect(drawn.get_by_role("option").first).to_have_attribute("data-chip", "mi300x")
     drawn.press("Enter")
     expect(drawn.locator(".rw-pill")).to_have_count(5)
     assert rows() == 2
@@ -205,7 +205,7 @@ def test_a_key_leads_to_the_search_among_the_kernels(notebook: OpenNotebook) -> 
     expect(search).to_be_focused()
     drawn.keyboard.type("c/")
     expect(search).to_have_value("c/")
-    expect(drawn.root.get_by_role("dialog")).to_have_count(0)
+    expect(drawn.get_by_role("dialog")).to_have_count(0)
 
 
 def test_undo_says_what_it_has_undone(drawn: Drawn) -> None:
@@ -223,7 +223,7 @@ def test_undo_says_what_it_has_undone(drawn: Drawn) -> None:
 def test_a_figure_is_seen_before_it_is_saved_and_pages_and_sessions_come_from_python(drawn: Drawn) -> None:
     page = drawn.page
     drawn.locator("[data-tool=save]").click()
-    dialog = drawn.root.get_by_role("dialog", name="Save a figure or a file")
+    dialog = drawn.get_by_role("dialog", name="Save a figure or a file")
     expect(dialog.get_by_role("img", name="Preview")).to_be_visible()
     expect(dialog).to_contain_text("3.5 × 2.33 in")
     with page.expect_download() as download:
@@ -282,7 +282,7 @@ def test_a_finger_moves_the_roof_gently_and_more_gently_after_a_rest(notebook: O
     now = book.python("w.peak_flops")
     x, y = drawn.place(400, now)
     finger.press(x, y)
-    expect(drawn.root.get_by_role("note")).to_contain_text("Fine")
+    expect(drawn.get_by_role("note")).to_contain_text("Fine")
     for step in range(1, 7):
         finger.move(x, y + 6 * step)
     finger.lift()

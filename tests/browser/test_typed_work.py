@@ -66,7 +66,7 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
         rw.roofline([chip], kernels, locale="de").to_html(), viewport={"width": width, "height": 900}
     ).drawn
     drawn.button("Arbeit eingeben …").click()
-    moved = drawn.root.get_by_role("textbox", name="Bytes", exact=True)
+    moved = drawn.get_by_role("textbox", name="Bytes", exact=True)
     expect(moved).to_be_focused()
     # The FLOPs are known.
     expect(drawn.locator(".rw-work input")).to_have_count(1)
@@ -83,7 +83,7 @@ def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..
     kernels = [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("qgemm", None, 1e11, time=6, precision="int8", count=3)]
     drawn = exported(rw.roofline([chip], kernels).to_html()).drawn
     drawn.button("Type its work…").click()
-    typed = drawn.root.get_by_role("textbox", name="Operations of one launch", exact=True)
+    typed = drawn.get_by_role("textbox", name="Operations of one launch", exact=True)
     expect(typed).to_have_attribute("placeholder", "e.g. 4 TOP")
     typed.fill("600")
     drawn.press("Enter")

@@ -109,7 +109,7 @@ w"""
         for name, ai, rate in (("high", 1000.0, 1e13 / 0.11), ("low", 1.0, 1e10 / 9)):
             drawn.mouse.move(*drawn.place(ai, rate))
             assert name in drawn.tooltip()
-            tooltip = box_of(drawn.root.get_by_role("tooltip"))
+            tooltip = box_of(drawn.get_by_role("tooltip"))
             assert tooltip["y"] >= output["y"]
             assert tooltip["y"] + tooltip["height"] <= output["y"] + output["height"] + 1
             assert tooltip["x"] >= output["x"]
@@ -140,7 +140,7 @@ def test_an_unmeasured_kernel_stands_on_every_roof(notebook: OpenNotebook) -> No
 def test_kernels_without_flops_stand_in_the_strip_and_unknown_ones_are_counted(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, MEASURED)
     expect(drawn.locator(".rw-strip")).to_contain_text("0 FLOP")
-    kernels = drawn.root.get_by_role("tabpanel", name="Kernels")
+    kernels = drawn.get_by_role("tabpanel", name="Kernels")
     expect(kernels).to_contain_text("1 kernel has no FLOPs or bytes (30 % of kernel time).")
     drawn.chart.focus()
     drawn.press("ArrowRight")
@@ -317,7 +317,7 @@ def test_in_a_narrow_cell_the_chips_scroll_beside_the_button_that_adds_one(noteb
     right = drawn.root.evaluate("(root) => root.getBoundingClientRect().right")
     pills = drawn.locator(".rw-pill")
     expect(pills).to_have_count(6)
-    bar = drawn.root.get_by_role("toolbar")
+    bar = drawn.get_by_role("toolbar")
     before = drawn.locator("[data-rw=add-chip]").bounding_box()
     assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
     pills.last.locator(".rw-name").focus()

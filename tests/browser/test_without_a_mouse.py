@@ -167,7 +167,7 @@ def test_no_sign_is_read_out_no_control_is_nameless_and_nothing_is_said_twice_in
 
 def test_a_name_that_the_table_cuts_is_read_whole_and_an_unknown_number_is_called_unknown(exported: Open) -> None:
     opened = opened_page(exported, rw.roofline("h100-sxm", bert()), **DESK)
-    grid = opened.drawn.root.get_by_role("grid")
+    grid = opened.drawn.get_by_role("grid")
     row = grid.get_by_role("row", name="2 scaled_dot_product_flash_attention 37.4 µs 1.8 % 36.7 µs", exact=True)
     expect(row).to_have_count(1)
     expect(grid.get_by_role("row", name="eq 1.76 µs unknown unknown", exact=True)).to_have_count(1)
@@ -222,7 +222,7 @@ def test_the_first_tap_on_a_kernel_shows_its_figures_and_the_second_selects_it(e
     # Beside all kernels, a tap takes both back.
     drawn.page.touchscreen.tap(*drawn.place(10, 1e14))
     expect(chosen).to_have_count(0)
-    expect(drawn.root.get_by_role("tooltip")).to_be_hidden()
+    expect(drawn.get_by_role("tooltip")).to_be_hidden()
 
 
 def test_a_tap_on_the_roof_shows_its_ceilings_and_what_a_drag_would_change(exported: Open) -> None:
@@ -230,10 +230,10 @@ def test_a_tap_on_the_roof_shows_its_ceilings_and_what_a_drag_would_change(expor
     ceilings = drawn.locator("[data-rw=ceiling]")
     before = ceilings.count()
     drawn.page.touchscreen.tap(*drawn.place(1000, 9.895e14))
-    expect(drawn.root.get_by_role("note")).to_have_text("drag: peak")
+    expect(drawn.get_by_role("note")).to_have_text("drag: peak")
     assert ceilings.count() > before
     drawn.page.touchscreen.tap(*drawn.place(10, 1e14))
-    expect(drawn.root.get_by_role("note")).to_have_count(0)
+    expect(drawn.get_by_role("note")).to_have_count(0)
     expect(ceilings).to_have_count(before)
 
 
