@@ -81,7 +81,7 @@ def opened(drawn: Drawn) -> None:
 
 def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
     """Return what the page shows at first. `texts` are those of the page's functions."""
-    bound = here.focus
+    bound, judge = here.focus, here.judge()
     rows = here.model.filtered_rows.tolist()
     cells = texts["cells"]
     levels = [] if bound is None else here.levels_drawn() if bound.memory == "all" else [here.level(bound)]
@@ -103,7 +103,8 @@ def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
         "sentence": None if here.judging is None else texts["roofs"][here.judging.chip.id],
         "counted": [text for text in texts["counted"] if text != "unknown"],
         "rates": rates,
-        "ranking": [cells["headroom"][row] for row, _ in here.ranking()],
+        # The kernels to fix first are judged by the chip that they ran on; the table, by the focus chip.
+        "ranking": [] if judge is None else [format_quantity(judge.headroom[row], "s") for row, _ in here.ranking()],
     }
 
 
