@@ -48,7 +48,7 @@ _NAMED: Final = {name: field.named for name, field in FIELDS.items() if field.na
 _STORED: Final = tuple(name for name, field in FIELDS.items() if not field.of)
 
 
-_OF_KERNELS: Final = ("kernels", "partition", "dims")
+_OF_KERNELS: Final = ("kernels", "partition", "dims", "chips", "added_chips", "focus_chip")
 
 
 class State(Lesson, Workload, Rates, Rows, View, Memory):

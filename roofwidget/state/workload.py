@@ -157,8 +157,10 @@ def counted_graph(s: State) -> Graph | None:
 
 
 def plotted(s: State) -> Kernels:
-    """Return the kernels of the partition at the sizes `dims`. Without a graph, the given kernels."""
-    return s.kernels if s.partition is None else s.partition.kernels(s.dims)
+    """Return the kernels of the partition on the focus chip at the sizes `dims`. Without a graph, the given kernels."""
+    if s.partition is None:
+        return s.kernels
+    return s.partition.kernels(s.dims, chip=next((chip for chip in s.all_chips if chip.id == s.focus_chip), None))
 
 
 def _unfused(s: State) -> Partition | None:
@@ -317,8 +319,9 @@ class Workload:
         "python",
         as_kernels,
         Kernels(),
-        help="The kernels that are plotted. With a graph, these are the kernels of `partition` at `dims`; kernels "
-        "that are set meanwhile are plotted when `graph` is None.",
+        help="The kernels that are plotted. With a graph, these are the kernels of `partition` at `dims`, with the "
+        "bytes and FLOPs that they move and do on the focus chip; kernels that are set meanwhile are plotted when `graph` "
+        "is None.",
         follow=_forget_rows,
         also=("graphs", "phase", "partition"),
         # Only the given kernels: a page computes the kernels of a partition itself.
