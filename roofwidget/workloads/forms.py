@@ -661,9 +661,14 @@ class Forms:
         return max(1, sum(ceil(g.loops.count(loops) / side) for loops in lacking))
 
     def _final(self, g: _Group, op: int) -> bool:
-        """Return whether a reduction must be complete before it is used, because it cannot be corrected later."""
+        """Return whether a reduction must be complete before it is used, because it cannot be corrected later.
+
+        What is rounded to less than 16 bits cannot be corrected.
+        """
         s = self.structure
-        return not s.ops[op].rescale or any(s.kept[t] or s.readers[t] & ~g.mask for t in s.makes[op])
+        later = [t for each in members(s.after[op] & g.mask) for t in s.makes[each]]
+        is_rounded = any(self.width[t] < 2 and s.dtypes[t] != "bool" for t in later)  # noqa: PLR2004 - bytes
+        return is_rounded or not s.ops[op].rescale or any(s.kept[t] or s.readers[t] & ~g.mask for t in s.makes[op])
 
     def _live(self, g: _Group, of: Mask, dots: Iterable[int]) -> float:
         """Return the bytes on chip for one element of the results of products and of what follows them."""

@@ -232,7 +232,9 @@ class LoopsOf:
         def as_set(nodes: Iterable[int]) -> Set:
             found = 0
             for root in joining.expanded(nodes):
-                found |= 1 << number.setdefault(root, len(number))
+                # A loop over one element is none.
+                if joining.size[root] != 1:
+                    found |= 1 << number.setdefault(root, len(number))
             return found
 
         numbered = {t: tuple(map(as_set, each)) for t, each in axes.items()}

@@ -405,7 +405,13 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     );
   }
   /** Whether a reduction must be complete before it is used, because it cannot be corrected later. */
-  const isFinal = (g: Group, at: number) => graph.ops[g.opAt(at)]?.rescale === false || g.makes(at).some(g.isNeeded);
+  const isFinal = (g: Group, at: number) =>
+    graph.ops[g.opAt(at)]?.rescale === false || g.makes(at).some(g.isNeeded) || isRounded(g, at);
+  /** Whether something after a reduction is rounded to less than 16 bits, which cannot be corrected. */
+  const isRounded = (g: Group, at: number) =>
+    membersOf(g.after(at))
+      .flatMap(g.makes)
+      .some((tensor) => widthOf(tensor) < 2 && dtypeOf(graph, values, tensor) !== "bool");
   /** Returns the bytes on chip for one element of the results of products and of what follows them. */
   const liveOf = (g: Group, of: Bits, dots: Ops) =>
     most(

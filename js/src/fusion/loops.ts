@@ -195,6 +195,8 @@ function loopsAmong(graph: Graph, ops: Ops, shape: (tensor: number) => Ops): Loo
   const setOf = (nodes: Ops): Bits =>
     unionOf(
       joined.expanded(nodes).map((root) => {
+        // A loop over one element is none.
+        if (joined.size[root] === 1) return 0n;
         const at = numbers.get(root) ?? numbers.size;
         numbers.set(root, at);
         return bit(at);

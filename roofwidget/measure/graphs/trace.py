@@ -8,9 +8,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT
 from roofwidget.measure.graphs.views import Array, Pieces, View, axes_of, dense
+from roofwidget.measure.graphs.walks import Layout, Walked, in_shape, index_of
 from roofwidget.support.text_tables import first_words
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
+from roofwidget.workloads.index import ANY, Index, usual
 from roofwidget.workloads.op import added
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 from roofwidget.workloads.ops.formulas import ACCUMULATOR, FMA, Work, work
@@ -63,6 +65,11 @@ class _Step:
     """The axes of the first view that a reduction reduces; None means its last axis."""
     is_counted: bool = True
     """Whether the FLOPs are known."""
+    index: Index | None = None
+    """The loops of the views and of what is written, each in `seen`; None if they are unknown."""
+    seen: list[View] | None = None
+    """The views in the shapes that `index` is about. None for those in `reads`."""
+    stats: int = 1
 
 
 class Trace:
@@ -123,9 +130,13 @@ class Trace:
             view, shape = read if isinstance(read, tuple) else (read, read.shape)
             views[scratch.input(f"operand {len(views)}", shape, view.array.dtype).name] = view
         operands = scratch.inputs
+        shown = {tensor.name: in_shape(views[tensor.name], tensor.shape) for tensor in operands}
         getattr(scratch, operator)(*operands, *params, name="op", **keywords)
         views |= zip((tensor.name for tensor in scratch.inputs[len(operands) :]), weights, strict=True)
         (op,) = scratch.ops
+        shown |= {
+            tensor.name: in_shape(views[tensor.name], tensor.shape) for tensor in scratch.inputs[len(operands) :]
+        }
         extra = work(*more)
         flops = dict(op.flops)
         for word, count in extra.flops.items():
@@ -138,7 +149,14 @@ class Trace:
             Work(flops, (*op.terms, *extra.terms)),
             op.extra_bytes,
             op.axes if dims is None else tuple(dims),
+            stats=op.stats,
         )
+        if op.loops is not None:
+            # How what is read beside the operands is walked is unknown.
+            besides = [(ANY,) * len(view.shape) for view in step.reads[len(op.inputs) :]]
+            result = in_shape(out.view(), op.outputs[0].shape)
+            step.index = Index((*op.loops.inputs, *besides), op.loops.outputs[:1])
+            step.seen = [*(shown[tensor.name] for tensor in op.inputs), *step.reads[len(op.inputs) :], result]
         for count, divisor in scratch.conditions:
             if divisor != 0:
                 self._conditions.setdefault((count, divisor), f"a size of '{where.module or where.word}'")
@@ -158,10 +176,16 @@ class Trace:
         *,
         dims: Iterable[int] | None = None,
         extra_bytes: Count = 0,
+        index: Index | None = None,
     ) -> list[View]:
-        """Add an operation of a kind of `KINDS`, and return its results."""
+        """Add an operation of a kind of `KINDS`, and return its results.
+
+        `index` has the loops of the views and of what is written. Without it they are those of the kind.
+        """
         reduced = None if dims is None else tuple(dims)
-        return self._add(_Step(where, kind, list(reads), list(writes), work(*terms), extra_bytes, reduced))
+        step = _Step(where, kind, list(reads), list(writes), work(*terms), extra_bytes, reduced)
+        step.index = index or _usual(step)
+        return self._add(step)
 
     def unknown(
         self, where: Where, reads: Iterable[View], writes: Iterable[Array], *, kind: str = "opaque"
@@ -171,6 +195,8 @@ class Trace:
 
     def _add(self, step: _Step) -> list[View]:
         # A tensor of a graph has at least one element. Empty arrays move nothing.
+        if any(view.array.size == 0 for view in step.reads):
+            step.index = None
         step.reads = [view for view in step.reads if view.array.size != 0]
         arrays = [*step.writes, *(view.array for view in step.reads)]
         if "tensor" not in step.done.flops and not any(is_floating(array.dtype) for array in arrays):
@@ -293,8 +319,42 @@ class _Builder:
             terms=step.done.terms,
             axes=self._axes(step),
             precision=self._precision(step),
+            index=self._index(step, outputs),
+            stats=step.stats,
         )
         return name
+
+    def _index(self, step: _Step, outputs: Sequence[Tensor]) -> str | None:
+        """Return the index text of an op over its tensors, or None if its loops are unknown."""
+        if step.index is None:
+            return None
+        seen = step.seen or [*step.reads, *(array.view() for array in step.writes)]
+        axes = [*step.index.inputs, *step.index.outputs]
+        if len(seen) != len(axes):
+            return None
+        count = len(step.reads)
+        layouts = [*(self._layouts_read(view) for view in step.reads), *map(self._layouts_written, step.writes)]
+        walked = [
+            Walked(view, own if len(own) == len(view.shape) else None, there)
+            for view, own, there in zip(seen, axes, layouts, strict=True)
+        ]
+        if sum(len(each.layouts) for each in walked[count:]) != len(outputs):
+            return None
+        return index_of(walked[:count], walked[count:])
+
+    def _layouts_read(self, view: View) -> list[Layout]:
+        """Return the shape and the strides of each tensor of a view."""
+        pieces = self._pieces[view.array]
+        return self._layouts_of(view.array, pieces.of(view) if pieces.pieces else [0])
+
+    def _layouts_written(self, array: Array) -> list[Layout]:
+        """Return the shape and the strides of each tensor that something reads of a written array."""
+        return self._layouts_of(array, sorted(self._used(array))) if array.size != 0 else []
+
+    def _layouts_of(self, array: Array, places: Iterable[int]) -> list[Layout]:
+        pieces = self._pieces[array].pieces if array in self._pieces else []
+        whole = self._layouts.get(array, (array.shape, array.strides))
+        return [(pieces[place].shape, array.strides) if pieces else whole for place in places]
 
     def _name(self, where: Where) -> str:
         if not where.module:
@@ -392,6 +452,16 @@ def read_by(
     except _UNREADABLE:
         results = unknown(operation)
     return [results] if isinstance(results, View) else results
+
+
+def _usual(step: _Step) -> Index | None:
+    """Return the loops that an op of a kind has over its views."""
+    if not step.writes or (step.kind == "reduction" and not step.reads):
+        return None
+    views = [Tensor("x", view.shape, "bool") for view in step.reads]
+    results = [Tensor("y", array.shape, "bool") for array in step.writes]
+    dims = (len(step.reads[0].shape) - 1,) if step.dims is None and step.reads else step.dims
+    return usual(step.kind, views, results, dims or ())
 
 
 def made(shape: Sequence[Count], dtype: str, *, strides: Sequence[Count] | None = None, name: str = "") -> Array:

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from roofwidget.measure.graphs.trace import UPDATED, Operation, Results, Terms, made, per_element, read_by
 from roofwidget.measure.graphs.views import Array, View, reshaped
+from roofwidget.measure.graphs.walks import moved
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import Count
+from roofwidget.workloads.index import Index
 from roofwidget.workloads.tensors import checked_dtype
 
 # A loop is unrolled if this yields at most so many ops; otherwise it is one op.
@@ -216,7 +218,7 @@ def _reshape(call: Call) -> Results:
     is_turned = call.name == "reshape" and call.params.get("dimensions") is not None
     if found is not None and not is_turned:
         return found
-    return call.op("reshape", "injective", [x])[0]
+    return call.op("reshape", "injective", [x], index=None if is_turned else moved(x, call.out.shape))[0]
 
 
 def _slice(call: Call) -> Results:
@@ -232,7 +234,7 @@ def _part(call: Call, x: View, starts: Sequence[int], steps: Sequence[int], out:
         offset = offset + start * stride
     strides = tuple(step * stride for step, stride in zip(steps, x.strides, strict=True))
     view = View(x.array, out.shape, strides, offset)
-    return call.trace.op(call.place("slice"), "injective", [view], [out])[0]
+    return call.trace.op(call.place("slice"), "injective", [view], [out], index=moved(view, out.shape))[0]
 
 
 def _split(call: Call) -> Results:
@@ -248,7 +250,11 @@ def _split(call: Call) -> Results:
 
 def _movement(call: Call) -> Results:
     """Move elements to other places: one read and one write."""
-    return call.op(_MOVEMENTS[call.name], "injective", call.reads)
+    index = None
+    if call.name == "transpose":
+        axes = moved(call.view(0), call.view(0).shape).inputs[0]
+        index = Index((axes,), (tuple(axes[axis] for axis in call.params["permutation"]),))
+    return call.op(_MOVEMENTS[call.name], "injective", call.reads, index=index)
 
 
 def _picked(call: Call) -> Results:

@@ -106,7 +106,9 @@ def read(call: Call) -> list[View]:
 
 def _linear(call: Call) -> Results:
     x, weight, bias = call.view("input"), call.view("weight"), call.optional("bias")
-    return call.operator("linear", "linear", [x], weight.shape[0], bias=bool(bias), weights=[weight, *bias])
+    # The operator takes the weight as (inputs, outputs).
+    turned = View(weight.array, weight.shape[::-1], weight.strides[::-1], weight.offset)
+    return call.operator("linear", "linear", [x], weight.shape[0], bias=bool(bias), weights=[turned, *bias])
 
 
 def _matmul(call: Call) -> Results:
