@@ -615,6 +615,14 @@ class RooflineModel(Faced):
         # A title is shown in place of what needs no measurement.
         return Verdict(self.title, rule="title") if self.title and not is_measured else verdict_of(facts)
 
+    def _best_partition(self, seconds: float) -> Partition | None:
+        """Return the fastest partition of the graph on the focus chip that is found in these seconds."""
+        if self.partition is None:
+            return None
+        options: dict[str, Any] = {"precision": self.precision, "launch_overhead": self.launch_overhead}
+        options |= {"dims": self.dims, "seconds": seconds, "progress": False}
+        return Partition.best(self.partition.graph, self.resolved_chip(), **options)
+
     def _fusion(self, bound: Bound, seconds: float) -> Fusion | None:
         """Return the partition of the graph beside the best one that is found in these seconds."""
         now = self.partition
@@ -622,7 +630,7 @@ class RooflineModel(Faced):
             return None
         chip, environment = self.resolved_chip(), now.graph.environment(self.dims)
         options: dict[str, Any] = {"precision": self.precision, "launch_overhead": self.launch_overhead}
-        best = Partition.best(now.graph, chip, dims=self.dims, seconds=seconds, progress=False, **options)
+        best = self._best_partition(seconds) or now
         return Fusion(
             seconds=now.time(chip, dims=self.dims, **options),
             best_seconds=best.time(chip, dims=self.dims, **options),

@@ -18,7 +18,7 @@ from traitlets import Instance, Int, TraitError, Unicode, default, validate
 from traitlets.utils.bunch import Bunch
 
 from roofwidget import bundle
-from roofwidget.chips import AmbiguousChipError, UnknownChipError, chip
+from roofwidget.chips import AmbiguousChipError, MissingFigureError, UnknownChipError, chip
 from roofwidget.export import engine
 from roofwidget.face import telling
 from roofwidget.kernels.series import as_series
@@ -30,6 +30,7 @@ from roofwidget.state.forms import language_of
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
 from roofwidget.state.requests import (
     REPLY,
+    SEARCH_SECONDS,
     RefusedError,
     Request,
     Requests,
@@ -252,6 +253,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             return {"catalogue": catalogue()}
         if request.ask == "save":
             return {"saved": self._saved(request)}
+        if request.ask == "best":
+            return {"best": self._best()}
         if request.ask == "cancel":
             self._requests.cancel(request)
             return {}
@@ -270,6 +273,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             kernels = as_series(read(file) for file in self._requests.files(request))
         self.show_profile(kernels, compare=request.compare)
         return {"shown": len(kernels)}
+
+    def _best(self) -> Mapping[str, Any] | None:
+        """Return the groups of the fastest partition on the focus chip and how they were found, or None."""
+        try:
+            best = self._best_partition(SEARCH_SECONDS)
+        except MissingFigureError:
+            return None
+        return best and {"groups": best.indices, "how": best.how}
 
     def _saved(self, request: Request) -> str:
         """Return the text of a file that a page saves."""

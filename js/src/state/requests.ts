@@ -8,11 +8,12 @@ export interface Reply {
   readonly received?: number;
   readonly shown?: number;
   readonly saved?: string;
+  readonly best?: { readonly groups: readonly (readonly number[])[]; readonly how: "optimal" | "greedy" } | null;
   readonly refused?: string;
 }
 
 type Request =
-  | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" }
+  | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" | "best" }
   | {
       readonly ask: "part";
       readonly name: string;

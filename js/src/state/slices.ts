@@ -29,6 +29,7 @@ import type { Lock } from "./locks.ts";
 import type { MergePreview } from "./merge_preview.ts";
 import type { Given, Opening } from "./opening.ts";
 import type { RateKey, RateLimits } from "./rates.ts";
+import type { Reply } from "./requests.ts";
 import type { FigureStyle } from "./saving.ts";
 import type { Trails } from "./trails.ts";
 import type { Axes, Signals, TraitValues, View } from "./traits.ts";
@@ -436,6 +437,12 @@ export interface PythonSlice {
   /** Makes the earlier run the present one, and the present one the earlier. */
   swapRuns(): void;
   stopComparing(): void;
+
+  /**
+   * Asks Python for the fastest partition of the graph on the focus chip. Undefined if Python knows none, refuses, or is
+   * still asked.
+   */
+  askBest(): Promise<Reply["best"]>;
 
   /** Whether Python can make a file. An exported page has no Python. */
   readonly canAsk: boolean;

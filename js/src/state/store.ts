@@ -156,6 +156,20 @@ export function createStore(model: Model, abort: AbortSignal): Store {
   const isStorageRefused = keepAnswers(model, signals.answers, abort);
   followStepLink(model, { story: signals.story, step: signals.step, show: actions.showStep }, abort);
 
+  let isAsked = false;
+  async function askBest() {
+    // An exported page has no Python. A search that is not answered yet is not asked for again.
+    if (isAsked || !saving.canAskPython) return undefined;
+    isAsked = true;
+    try {
+      return (await requests.ask({ ask: "best" })).best;
+    } catch {
+      return undefined;
+    } finally {
+      isAsked = false;
+    }
+  }
+
   const saving = createSaving(model, requests);
   const merging = createMergePreview();
   // Each slice shows of these what its interface names.
@@ -212,6 +226,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       canAsk: saving.canAskPython,
       figureText: saving.figureText,
       fileText: saving.fileText,
+      askBest,
       ...opening.state,
       ...opening.actions,
     },

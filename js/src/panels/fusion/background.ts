@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Cost, type Forms, tally } from "../../fusion/forms.ts";
 import type { Graph, Ops } from "../../fusion/graph.ts";
-import { compulsory } from "../../fusion/partition.ts";
+import { compulsory, partitionOf } from "../../fusion/partition.ts";
 import { costOn, searchPartition } from "../../fusion/search.ts";
 import { probeOf } from "../../roofline/bound.ts";
 import type { Store } from "../../state/store.ts";
@@ -136,12 +136,25 @@ export function useSearch(store: Store, { workload, cost, forms }: FusionInput):
     bestPartition.value = undefined;
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
     let stop = () => clearTimeout(timer);
+    let isOver = false;
     const timer = setTimeout(() => {
       stop = inSlices(searchPartition(graph, forms, cost), (best) => {
         bestPartition.value = best;
+        if (best.how === "greedy") void askPython();
       });
     }, SEARCH_DELAY_MS);
-    return () => stop();
+    /** Python searches longer, and often proves its result. */
+    async function askPython() {
+      const answer = await store.python.askBest();
+      if (isOver || !answer || !cost) return;
+      const partition = partitionOf(graph, answer.groups);
+      const { seconds } = tally(forms, partition, cost);
+      bestPartition.value = { ...partition, seconds, how: answer.how };
+    }
+    return () => {
+      isOver = true;
+      stop();
+    };
   }, [forms, cost]);
   const found = bestPartition.value;
   const [kernels, roof] = [store.rows.kernels.value, store.rates.focusRoof.value];
