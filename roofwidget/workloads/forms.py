@@ -25,10 +25,11 @@ the bytes of one product. `STEP` and the half of the capacity that a product's t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf, prod
-from typing import Final
+from typing import Final, NamedTuple
 
 from roofwidget.chips import Chip, share_on_chip, shared_on_chip
 from roofwidget.units import format_quantity
@@ -117,7 +118,9 @@ class KernelForm:
     def __str__(self) -> str:
         parts = [self.name + (f", {self.keeps} kept" if self.keeps in {"rows", "result", "middle"} else "")]
         if self.block:
-            parts.append(f"blocks of {self.block:,} rows" if self.blocks else f"tiles of {self.block:,} × {self.block:,}")
+            parts.append(
+                f"blocks of {self.block:,} rows" if self.blocks else f"tiles of {self.block:,} × {self.block:,}"
+            )
         if self.blocks:
             idle = f", {self.units:,} units" if self.units > 1 else ""
             parts[-1] += f" ({self.blocks:,} of them{idle})"
@@ -154,6 +157,33 @@ class _Group:
     leaving: list[int]
     inner: list[int]
     touched: list[int]
+
+
+class _Chain(NamedTuple):
+    """Two levels of products of a group, with the ops around them."""
+
+    ones: list[int]
+    """The products of the first level."""
+    twos: list[int]
+    """The products of the second level."""
+    fed: list[int]
+    """The products of the second level that read results of the first. Others only meet their results."""
+    mids: list[int]
+    """The tensors between the levels."""
+    middle: Mask
+    """The ops between the levels."""
+    tail: Mask
+    """The ops after the second level."""
+    pro: Mask
+    """The ops before both levels, or before the second level alone."""
+    rows: Set
+    """The loops that both levels have in their results: blocks go along them."""
+    over: Set
+    """The loops that the second level adds up."""
+    width: Set
+    """The other loops of the results of the second level."""
+    deep: Set
+    """The loops that the first level adds up."""
 
 
 class Forms:
@@ -206,7 +236,7 @@ class Forms:
         self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
         self._peaks: dict[tuple[str, str], float] = {}
         self._known: dict[Mask, Form | Refusal] = {}
-        self._priced: dict[Mask, tuple[float, int] | None] = {}
+        self._priced: dict[Mask, tuple[float, int] | tuple[()] | None] = {}
         self._summed: dict[Mask, tuple[int, tuple[int, ...]]] = {0: (0, (0,) * len(CLASSES))}
         # If all groups have the same precision, it is looked up only once.
         floating = (dtype for t, dtype in enumerate(s.dtypes) if is_floating(s.tensors[t].dtype))
@@ -222,13 +252,15 @@ class Forms:
 
     def form(self, group: Mask) -> Form | Refusal:
         """Return the fastest form of a group of connected ops, or why the group has none."""
-        if group not in self._known:
+        found = self._known.get(group)
+        if found is None:
             try:
-                self._known[group] = self._fastest(group)
+                found = self._fastest(group)
             except Refused as why:
                 names = tuple(self.structure.names[op] for op in why.ops or members(group))
-                self._known[group] = Refusal(why.code, str(why), names)
-        return self._known[group]
+                found = Refusal(why.code, str(why), names)
+            self._known[group] = found
+        return found
 
     def described(self, group: Mask) -> KernelForm:
         """Return the fastest form of a group in names, or raise `FusionError`."""
@@ -277,30 +309,45 @@ class Forms:
 
     def bytes(self, group: Mask, form: Form) -> int:
         """Return the bytes that a group moves in a form."""
-        again = sum((times - 1) * self.counts.sizes[t] for t, times in form.reads.items())
-        return self._sums(group)[0] + again + form.workspace
+        return self._done(group, form)[0]
 
     def flops(self, group: Mask, form: Form) -> tuple[int, ...]:
         """Return the FLOPs by class that a group does in a form: repeated ops count each time."""
-        flops = self._sums(group)[1]
+        return self._done(group, form)[1]
+
+    def _done(self, group: Mask, form: Form) -> tuple[int, tuple[int, ...]]:
+        moved, flops = self._sums(group)
+        for t, times in form.reads.items():
+            moved += (times - 1) * self.counts.sizes[t]
         for op, times in form.times.items():
             flops = tuple(n + (times - 1) * more for n, more in zip(flops, self._flops[op], strict=True))
-        return flops
+        return moved + form.workspace, flops
 
     def seconds(self, group: Mask, form: Form) -> float:
         """Return the bound time of a group in a form.
 
         Products of several precisions each have the peak of their own; all other FLOPs have the group's precision.
         """
+        return self._cost(group, form)[0]
+
+    def _cost(self, group: Mask, form: Form) -> tuple[float, int]:
+        """Return the bound time of a group in a form, and its bytes."""
+        moved, flops = self._done(group, form)
         compute = 0.0
-        if self.chip is not None and any(flops := self.flops(group, form)):
+        if self.chip is not None and any(flops):
             own = self._precision(group) if self.own else self.asked
-            stated = {self.structure.stated[op] for op in members(group & self.structure.of_kind["matmul"])} if self.own else ()
-            if len(stated) > 1:
+            if self._is_mixed(group):
                 compute = self._mixed(group, form, own)
             else:
                 compute = sum(n / self._peak(word, own) for word, n in zip(CLASSES, flops, strict=True) if n)
-        return max(compute, self.bytes(group, form) / self.bandwidth, self.overhead)
+        return max(compute, moved / self.bandwidth, self.overhead), moved
+
+    def _is_mixed(self, group: Mask) -> bool:
+        """Return whether the products of a group state several precisions that count."""
+        if not self.own or self._only:
+            return False
+        s = self.structure
+        return len({s.stated[op] for op in members(group & s.of_kind["matmul"])}) > 1
 
     def _mixed(self, group: Mask, form: Form, own: str) -> float:
         """Return the seconds of FLOPs, those of products at the precision that each states."""
@@ -345,16 +392,15 @@ class Forms:
 
         This is faster if `smaller`, a part of the group, was asked for before.
         """
-        if group not in self._priced:
+        found = self._priced.get(group, ())
+        if found == ():
             self._sums(group, smaller)
             form = self.form(group)
-            self._priced[group] = (
-                None if isinstance(form, Refusal) else (self.seconds(group, form), self.bytes(group, form))
-            )
-        return self._priced[group]
+            found = self._priced[group] = None if isinstance(form, Refusal) else self._cost(group, form)
+        return found or None
 
     def done(self, group: Mask, spilled: Iterable[int] = ()) -> tuple[int, dict[str, int]]:
-        """Return the bytes that a group moves and the FLOPs that it does on the chip, repeated ones counted each time."""
+        """Return the bytes that a group moves and the FLOPs that it does on the chip; repeated ones count each time."""
         moved, total = 0, [0] * len(CLASSES)
         for part in self.structure.parts(group, spilled):
             form = self.form(part)
@@ -375,6 +421,8 @@ class Forms:
             return Form("alone")
         if not dots and not group & s.reducing and not alone:
             return self._stream(group)
+        if not alone and group & s.shuffling:
+            self._check_shuffles(group, dots)
         g = self._group(group, dots)
         if not dots:
             forms = self._by_rows(g)
@@ -384,7 +432,12 @@ class Forms:
             forms = self._product(g)
         if len(forms) == 1:
             return forms[0]
-        return min(forms, key=lambda one: (round(self.seconds(group, one), _ROUND), self.bytes(group, one)))
+
+        def rank(one: Form) -> tuple[float, int]:
+            seconds, moved = self._cost(group, one)
+            return round(seconds, _ROUND), moved
+
+        return min(forms, key=rank)
 
     def _check_compiler(self, group: Mask, dots: Mask) -> None:
         """Raise `Refused` for a kernel that no general compiler makes today."""
@@ -394,7 +447,19 @@ class Forms:
         beside = group & (s.reducing | s.of_kind["scan"] | s.gathering)
         if dots and beside:
             (op, *_), (dot, *_) = members(beside), members(dots)
-            raise Refused("kinds", f"compilers do not put {s.names[op]} beside the matrix product {s.names[dot]}", op, dot)
+            raise Refused(
+                "kinds", f"compilers do not put {s.names[op]} beside the matrix product {s.names[dot]}", op, dot
+            )
+
+    def _check_shuffles(self, group: Mask, dots: Mask) -> None:
+        """Raise `Refused` for elements that move in an unknown way beside a product, or after a reduction."""
+        s = self.structure
+        for op in members(group & s.shuffling):
+            size = sum(self.counts.sizes[t] for t in {*s.reads[op], *s.makes[op]})
+            if (dots or s.before[op] & group & s.reducing) and (self.chip is None or size > self.unit):
+                needed, holds = self._compared(size)
+                sentence = f"{s.names[op]} moves elements in a way that is not described: its tensors ({needed})"
+                raise Refused("kinds", f"{sentence} do not fit on chip whole; {holds}", op)
 
     def _group(self, group: Mask, dots: Mask) -> _Group:
         s = self.structure
@@ -402,13 +467,14 @@ class Forms:
         if loops.joined is not None and dots:
             name = s.tensors[loops.joined].name
             raise Refused("axes", f"each block of {name} needs elements that other blocks make")
-        used, crossing = [], []
+        used, crossing = list[int](), list[int]()
         for op in members(group & s.reducing):
             is_used = s.keeping >> op & 1 or any(s.readers[t] & group for t in s.makes[op])
             (used if is_used else crossing).append(op)
         ops = list(members(group))
         touched = dict.fromkeys(t for op in ops for t in self._touched[op])
-        made = [t for t in touched if s.producer[t] & group]
+        made = dict.fromkeys(t for op in ops for t in s.makes[op])
+        outside = ~group
         return _Group(
             group,
             ops,
@@ -416,8 +482,8 @@ class Forms:
             dots,
             used,
             crossing,
-            [t for t in touched if not s.producer[t] & group],
-            [t for t in made if s.kept[t] or s.readers[t] & ~group],
+            [t for t in touched if t not in made],
+            [t for t in made if s.kept[t] or s.readers[t] & outside],
             [t for t in made if s.readers[t] & group],
             list(touched),
         )
@@ -504,7 +570,9 @@ class Forms:
             crossing = [op for op in crossing if overs[op] & ~wide]
             workspace = self._partials(g, crossing, wide)
         if workspace and self.compiler:
-            raise Refused("axes", f"compilers do not add up {self.structure.names[crossing[0]]} across blocks", crossing[0])
+            raise Refused(
+                "axes", f"compilers do not add up {self.structure.names[crossing[0]]} across blocks", crossing[0]
+            )
         tiles = self._row_tiles(g, used, wide, overs, differ=differ)
         need = self._most(g.mask, tiles)
         if differ and self.chip is None:
@@ -643,9 +711,14 @@ class Forms:
         return side
 
     def _tile(self, g: _Group, live: float, side: int, dot: int) -> float:
-        """Return the bytes of a product's tiles. Rows are of the first operand only, columns of the second only."""
-        (_, one), (_, other) = self._operands(g, dot)[:2]
+        """Return the bytes of a product's tiles. Rows are of the first operand only, columns of the second only.
+
+        If no operand has a loop of the result, its rows and columns are unknown: a tile is then a square of the result.
+        """
+        one, other = [*(loops for _, loops in self._operands(g, dot)[:2]), 0, 0][:2]
         out = self._results(g, [dot])
+        if out & ~(one | other):
+            return live * min(side * side, g.loops.count(out))
         rows, columns = g.loops.count(out & one & ~other), g.loops.count(out & other & ~one)
         return live * min(side, rows) * min(side, columns)
 
@@ -678,49 +751,68 @@ class Forms:
 
     def _product(self, g: _Group) -> list[Form]:
         """Return the forms of a group with products of one level."""
-        s, names = self.structure, self.structure.names
+        s = self.structure
         upstream, downstream = self._cones(g)
         dots = list(members(g.dots))
         first = [op for op in g.used if upstream >> op & 1]
         last = [op for op in g.used if downstream >> op & 1]
-        for op in first:
-            for dot in dots:
-                if s.after[op] >> dot & 1 and (left := self._over(g, op) & ~self._over(g, dot)):
-                    sentence = (
-                        f"{names[op]} reduces {self._axis(g, op, left)}, which {names[dot]} does not add up: "
-                        "every block would need all of its rows"
-                    )
-                    raise Refused("axes", sentence, op, dot)
-        if beside := [op for op in g.crossing if upstream >> op & 1]:
-            raise Refused("kinds", f"{names[beside[0]]} neither feeds {names[dots[0]]} nor uses its result", beside[0])
-        out = self._results(g, dots)
+        self._check_product(g, dots, upstream, first, last)
         epilogue = g.dots | downstream
-        live = self._live(g, epilogue, dots)
         forms = []
         if not last:
+            live = self._live(g, epilogue, dots)
             forms.append(self._tiles(g, dots, upstream, live, [op for op in first if self._final(g, op)]))
-        whole = union(self._over(g, op) for op in last)
-        if whole & ~out:
-            raise Refused("axes", f"{names[last[0]]} reduces other axes than those of {names[dots[0]]}", last[0])
-        if self.chip is None and last:
-            raise Refused("axes", f"{names[last[0]]} needs rows of {names[dots[0]]} whole: name the chip that holds them")
-        if (last or first) and not any(self._window(g, dot) for dot in dots) and self.chip is not None:
-            keeping = [op for op in first if self._final(g, op)] or ([] if last else first)
-            per_row, rows = self._kept_rows(g, dots, keeping)
-            rows &= ~whole
-            if last:
-                tiles = {t: self._part(g, t, whole) for t in g.touched if s.producer[t] & g.dots or (t in g.inner and s.producer[t] & epilogue)}
-                per_row += self._most(g.mask, tiles)
-            found = self._blocks_of_rows(g, Form("whole rows", workspace=self._edges(g, STEP)), rows, per_row, upstream)
-            if not found and not forms:
-                count = min(STEP, g.loops.count(rows))
-                what = s.tensors[s.makes[dots[0]][0]].name
-                raise self._too_large(g.mask, count * per_row, f"{count} rows of {what}", last[0])
-            forms += found
+        if not first and not last:
+            return forms
+        reads_neighbours = any(self._window(g, dot) for dot in dots)
+        if self.chip is not None and not reads_neighbours:
+            forms += self._whole_rows(g, dots, (upstream, epilogue), first, last)
         if not forms:
-            sentence = f"{names[dots[0]]} reads neighbours of each element, so {names[last[0]]} cannot have its rows whole"
+            made, norm = s.names[dots[0]], s.names[last[0]]
+            sentence = f"{made} reads neighbours of each element, so {norm} cannot have its rows whole"
             raise Refused("kinds", sentence, dots[0], last[0])
         return forms
+
+    def _check_product(self, g: _Group, dots: list[int], upstream: Mask, first: list[int], last: list[int]) -> None:
+        """Raise `Refused` if a reduction before products, or after products, reduces axes that no form has whole."""
+        s, names = self.structure, self.structure.names
+        for op, dot in itertools.product(first, dots):
+            if s.after[op] >> dot & 1 and self._over(g, op) & ~self._over(g, dot):
+                sentence = (
+                    f"{names[op]} reduces {_axes_of(s.ops[op].axes)}, which {names[dot]} does not add up: "
+                    "every block would need all of its rows"
+                )
+                raise Refused("axes", sentence, op, dot)
+        if beside := [op for op in g.crossing if upstream >> op & 1]:
+            raise Refused("kinds", f"{names[beside[0]]} neither feeds {names[dots[0]]} nor uses its result", beside[0])
+        if union(self._over(g, op) for op in last) & ~self._results(g, dots):
+            raise Refused("axes", f"{names[last[0]]} reduces other axes than those of {names[dots[0]]}", last[0])
+        if self.chip is None and last:
+            sentence = f"{names[last[0]]} needs rows of {names[dots[0]]} whole: name the chip that holds them"
+            raise Refused("axes", sentence, last[0])
+
+    def _whole_rows(
+        self, g: _Group, dots: list[int], sides: tuple[Mask, Mask], first: list[int], last: list[int]
+    ) -> list[Form]:
+        """Return the form whose blocks have rows of the operands or of the result whole, in a list.
+
+        The list is empty if the rows do not fit, but products in tiles do.
+        """
+        s, (upstream, epilogue) = self.structure, sides
+        whole = union(self._over(g, op) for op in last)
+        keeping = [op for op in first if self._final(g, op)] or ([] if last else first)
+        per_row, rows = self._kept_rows(g, dots, keeping)
+        rows &= ~whole
+        if last:
+            made = (t for t in g.touched if s.producer[t] & epilogue)
+            tiles = {t: self._part(g, t, whole) for t in made if s.producer[t] & g.dots or t in g.inner}
+            per_row += self._most(g.mask, tiles)
+        found = self._blocks_of_rows(g, Form("whole rows", workspace=self._edges(g, STEP)), rows, per_row, upstream)
+        if not found and last:
+            count = min(STEP, g.loops.count(rows))
+            what = s.tensors[s.makes[dots[0]][0]].name
+            raise self._too_large(g.mask, count * per_row, f"{count} rows of {what}", last[0])
+        return found
 
     def _tiles(self, g: _Group, dots: list[int], upstream: Mask, live: float, final: list[int]) -> Form:
         """Return the form of products in tiles of their results."""
@@ -736,7 +828,9 @@ class Forms:
                 need, keeps = kept, "rows"
             else:
                 keeps, over = "again", self._over(g, final[0])
-                reads = {t: 2 for t in g.entering if g.loops.of(t) & over and any(self._feeds(g, t, op) for op in final)}
+                reads = {
+                    t: 2 for t in g.entering if g.loops.of(t) & over and any(self._feeds(g, t, op) for op in final)
+                }
         return Form("tiles", need, keeps, block=side, reads=reads, times=times, workspace=self._edges(g, side))
 
     def _edges(self, g: _Group, side: int) -> int:
@@ -759,7 +853,9 @@ class Forms:
             for t in s.reads[dot]
             if s.producer[t] & g.mask and any((self._behind(t) >> op) & 1 for op in keeping)
         ]
-        raw = [t for op in keeping for t in s.reads[op] if not s.producer[t] & g.mask and g.loops.of(t) & self._over(g, op)]
+        raw = [
+            t for op in keeping for t in s.reads[op] if not s.producer[t] & g.mask and g.loops.of(t) & self._over(g, op)
+        ]
         for t in made:
             rows &= g.loops.of(t)
         return max(sum(self._part(g, t, summed) for t in dict.fromkeys(ts)) for ts in (made, raw)), rows
@@ -808,8 +904,10 @@ class Forms:
             block = min(2 * block, count)
         if not found:
             return []
+
         def rank(one: Form) -> tuple[float, int, float]:
-            return round(self.seconds(g.mask, one), _ROUND), self.bytes(g.mask, one), one.need
+            seconds, moved = self._cost(g.mask, one)
+            return round(seconds, _ROUND), moved, one.need
 
         return [min(found, key=rank)]
 
@@ -825,6 +923,40 @@ class Forms:
 
     def _chain(self, g: _Group) -> list[Form]:
         """Return the forms of a group with two levels of products."""
+        s = self.structure
+        c = self._levels(g)
+        self._check_chain(g, c)
+        lefts = self._with_rows(g, c.ones, c.rows)
+        sides = [t for t in self._with_rows(g, [dot for dot in c.twos if dot not in c.fed], c.rows) if t not in lefts]
+        left_row = sum(self._part(g, t, c.deep | c.over) for t in lefts)
+        results = [t for dot in c.twos for t in s.makes[dot]]
+        result_row = sum(self._part(g, t, c.width) for t in results)
+        result_step = STEP * sum(self.width[t] for t in results)
+        first = union(1 << dot for dot in c.ones)
+        between = {t: self.width[t] for t in g.inner if s.producer[t] & (first | c.middle)}
+        in_middle = [op for op in g.used if c.middle >> op & 1]
+        in_tail = any(c.tail >> op & 1 for op in g.used)
+        kept_row = sum(self._part(g, t, c.over) for t in dict.fromkeys(c.mids))
+        inputs = (t for op in in_middle for t in s.reads[op] if s.producer[t] & g.mask and t not in c.mids)
+        kept_row += sum(self._part(g, t, c.over) for t in inputs if g.loops.of(t) & c.over)
+        side_row = sum(self._part(g, t, g.loops.of(t) & ~c.rows) for t in sides)
+        one = left_row + result_row + STEP * self._most(g.mask, between)
+        two = left_row + kept_row + side_row + (result_row if in_tail else result_step)
+        forms = []
+        if not any(self._final(g, op) for op in in_middle):
+            forms += self._blocks_of_rows(g, Form("chain", keeps="result"), c.rows, one, c.pro)
+        forms += self._blocks_of_rows(g, Form("chain", keeps="middle"), c.rows, two, c.pro)
+        if not in_tail:
+            forms += self._chain_again(g, c, kept_row)
+        if not forms:
+            block = min(STEP, g.loops.count(c.rows))
+            needed, other, holds = self._compared(block * one, block * two)
+            what = f"{block} rows of {self._listed([*results, *lefts])} need {needed}"
+            raise Refused("capacity", f"{what}, {block} rows of {self._listed(c.mids)} {other}; {holds}")
+        return forms
+
+    def _levels(self, g: _Group) -> _Chain:
+        """Return the products of a chain by level, and its other ops, or raise `Refused`."""
         s, names = self.structure, self.structure.names
         upstream, downstream = self._cones(g)
         ones = [dot for dot in members(g.dots) if s.after[dot] & g.dots]
@@ -832,137 +964,106 @@ class Forms:
         first = union(1 << dot for dot in ones)
         fed = [dot for dot in twos if s.before[dot] & first]
         if self.chip is None:
-            raise Refused("axes", f"{names[ones[0]]} and {names[fed[0]]} are a chain of two products: name the chip that holds their rows")
-        mids, others = list[int](), list[int]()
+            sentence = f"{names[ones[0]]} and {names[fed[0]]} are a chain of two products: name the chip that holds"
+            raise Refused("axes", f"{sentence} their rows", ones[0], fed[0])
+        mids = []
         for dot in fed:
             made = [t for t in s.reads[dot] if self._behind(t) & g.mask & first]
             if len(made) != 1:
-                sentence = f"both operands of {names[dot]} are products of the same kernel: a block has rows of only one"
-                raise Refused("kinds", sentence, dot)
+                sentence = f"both operands of {names[dot]} are products of the same kernel: a block has rows of only"
+                raise Refused("kinds", f"{sentence} one", dot)
             if self._window(g, dot):
                 maker = names[next(members(s.producer[made[0]]))]
-                sentence = f"{names[dot]} reads a window of the result of {maker}: neighbouring blocks would compute the same elements"
-                raise Refused("kinds", sentence, dot)
+                sentence = f"{names[dot]} reads a window of the result of {maker}: neighbouring blocks would compute"
+                raise Refused("kinds", f"{sentence} the same elements", dot)
             mids += made
-            others += [t for t in s.reads[dot] if t not in made]
-        fed_mask = union(1 << dot for dot in fed)
-        middle = union(
-            1 << op
-            for op in members(g.mask & ~g.dots)
-            if s.before[op] & first and s.after[op] & fed_mask
-        )
-        tail, pro = downstream & ~middle, upstream & ~middle
+        last = union(1 << dot for dot in fed)
+        middle = union(1 << op for op in members(g.mask & ~g.dots) if s.before[op] & first and s.after[op] & last)
         over = union(self._over(g, dot) for dot in fed)
         rows = g.loops.of(mids[0]) & ~over
-        for dot in ones:
-            out = self._results(g, [dot])
-            if out & ~(rows | over):
-                raise Refused("axes", f"{names[dot]} has axes that {names[fed[0]]} does not use", dot, fed[0])
-            if rows & ~out:
-                raise Refused("axes", f"{names[dot]} does not have the rows of {names[fed[0]]}", dot, fed[0])
+        width = self._results(g, twos) & ~rows
         deep = union(self._over(g, dot) for dot in ones)
-        in_middle = [op for op in g.used if middle >> op & 1]
-        in_tail = [op for op in g.used if tail >> op & 1]
-        at_first = [op for op in g.used if pro >> op & 1]
-        for op in (*in_middle, *at_first):
-            allowed = over if middle >> op & 1 else deep | over
-            if self._over(g, op) & ~allowed:
+        return _Chain(ones, twos, fed, mids, middle, downstream & ~middle, upstream & ~middle, rows, over, width, deep)
+
+    def _check_chain(self, g: _Group, c: _Chain) -> None:
+        """Raise `Refused` if the products of a chain differ in their rows, or if an op reduces rows."""
+        names = self.structure.names
+        for dot in c.ones:
+            out = self._results(g, [dot])
+            if out & ~(c.rows | c.over):
+                raise Refused("axes", f"{names[dot]} has axes that {names[c.fed[0]]} does not use", dot, c.fed[0])
+            if c.rows & ~out:
+                raise Refused("axes", f"{names[dot]} does not have the rows of {names[c.fed[0]]}", dot, c.fed[0])
+        allowed = {op: c.over for op in g.used if c.middle >> op & 1}
+        allowed |= {op: c.deep | c.over for op in g.used if c.pro >> op & 1}
+        for op, axes in allowed.items():
+            if self._over(g, op) & ~axes:
                 raise Refused("axes", f"{names[op]} reduces along the rows that are spread over blocks", op)
         for op in g.crossing:
-            if self._over(g, op) & rows:
+            if self._over(g, op) & c.rows:
                 raise Refused("axes", f"{names[op]} adds up rows that are spread over blocks", op)
-        width = self._results(g, twos) & ~rows
-        lefts = self._with_rows(g, ones, rows)
-        sides = [t for t in self._with_rows(g, [dot for dot in twos if dot not in fed], rows) if t not in lefts]
-        left_row = sum(self._part(g, t, deep | over) for t in lefts)
-        results = [t for dot in twos for t in s.makes[dot]]
-        result_row = sum(self._part(g, t, width) for t in results)
-        result_step = STEP * sum(self.width[t] for t in results)
-        between = {t: self.width[t] for t in g.inner if s.producer[t] & (first | middle)}
-        walked = STEP * self._most(g.mask, between)
-        kept_row = sum(self._part(g, t, over) for t in dict.fromkeys(mids))
-        inputs = (t for op in in_middle for t in s.reads[op] if s.producer[t] & g.mask and t not in mids)
-        kept_row += sum(self._part(g, t, over) for t in inputs if g.loops.of(t) & over)
-        side_row = sum(self._part(g, t, g.loops.of(t) & ~rows) for t in sides)
-        one = left_row + result_row + walked
-        two = left_row + kept_row + side_row + (result_row if in_tail else result_step)
-        forms = []
-        if not any(self._final(g, op) for op in in_middle):
-            forms += self._blocks_of_rows(g, Form("chain", keeps="result"), rows, one, pro)
-        forms += self._blocks_of_rows(g, Form("chain", keeps="middle"), rows, two, pro)
-        forms += self._chain_again(g, (ones, twos), (middle, tail, pro), (rows, width), kept_row, at_first, in_tail)
-        if not forms:
-            block = min(STEP, g.loops.count(rows))
-            what = (
-                f"{block} rows of {self._listed([*results, *lefts])} need {_bytes(block * one)}, "
-                f"{block} rows of {self._listed(mids)} {_bytes(block * two)}"
-            )
-            raise Refused("capacity", f"{what}; {self._holds()}")
-        return forms
 
     def _with_rows(self, g: _Group, dots: Iterable[int], rows: Set) -> list[int]:
         """Return the tensors that products read and that have all rows of a block."""
         s = self.structure
         return list(dict.fromkeys(t for dot in dots for t in s.reads[dot] if not rows & ~g.loops.of(t)))
 
-    def _chain_again(
-        self,
-        g: _Group,
-        dots: tuple[list[int], list[int]],
-        cones: tuple[Mask, Mask, Mask],
-        axes: tuple[Set, Set],
-        kept_row: float,
-        at_first: list[int],
-        in_tail: list[int],
-    ) -> list[Form]:
-        """Return the chain that computes the rows between the products again for each block of the result, in a list."""
+    def _chain_again(self, g: _Group, c: _Chain, kept_row: float) -> list[Form]:
+        """Return the chain that makes the rows between the products again for each block of the result, in a list."""
         s = self.structure
-        (ones, twos), (middle, tail, pro), (rows, width) = dots, cones, axes
-        lacking = {t for dot in ones for t in s.reads[dot] if rows & ~g.loops.of(t) and not s.producer[t] & g.mask}
-        if in_tail or any(self._final(g, op) for op in at_first) or sum(self.counts.sizes[t] for t in lacking) > self.shared:
+        first = union(1 << dot for dot in c.ones)
+        lacking = {t for dot in c.ones for t in s.reads[dot] if c.rows & ~g.loops.of(t) and not s.producer[t] & g.mask}
+        is_final = any(self._final(g, op) for op in g.used if c.pro >> op & 1)
+        if is_final or sum(self.counts.sizes[t] for t in lacking) > self.shared:
             return []
-        last = union(1 << dot for dot in twos) | tail
-        live, count = self._live(g, last, twos), g.loops.count(rows)
+        last = union(1 << dot for dot in c.twos) | c.tail
+        live, count = self._live(g, last, c.twos), g.loops.count(c.rows)
         try:
-            side = self._side(g, live, twos[0])
+            side = self._side(g, live, c.twos[0])
         except Refused:
             return []
         if count < STEP:
             side = min(side, max(count, 1))
-        while side > STEP and kept_row * side > self.unit:
+
+        def need(side: int) -> float:
+            return kept_row * min(side, count) + self._tile(g, live, side, c.twos[0])
+
+        while side > STEP and need(side) > self.unit:
             side //= 2
-        kept = kept_row * min(side, count)
-        if kept > self.unit:
+        if need(side) > self.unit:
             return []
-        again = ceil(g.loops.count(width) / side)
-        first = union(1 << dot for dot in ones)
-        repeated = first | middle | union(1 << op for op in members(pro) if s.after[op] & first)
+        again = ceil(g.loops.count(c.width) / side)
+        repeated = first | c.middle | union(1 << op for op in members(c.pro) if s.after[op] & first)
         times = dict.fromkeys(members(repeated), again) if again > 1 else {}
-        return [Form("chain", kept + self._tile(g, live, side, twos[0]), "nothing", side, times=times)]
+        return [Form("chain", need(side), "nothing", side, times=times)]
 
     # -- sentences -------------------------------------------------------------------------------------------------
 
-    def _holds(self) -> str:
+    def _compared(self, *needs: float) -> list[str]:
+        """Return the texts of needs, and what the chip holds. Sizes that rounding would make equal have 15 digits."""
         if self.share is None or self.chip is None:
-            return "name the chip that holds this much"
+            return [*map(_bytes, needs), "name the chip that holds this much"]
         whose = "a unit's share of the" if self.share.units > 1 else "the"
-        return f"{whose} {self.share.level} of {self.chip.name} holds {_bytes(self.share.capacity)}"
+        texts = [_bytes(size) for size in (*needs, self.share.capacity)]
+        if texts[-1] in texts[:-1]:
+            texts = [_bytes(size, 15) for size in (*needs, self.share.capacity)]
+        return [*texts[:-1], f"{whose} {self.share.level} of {self.chip.name} holds {texts[-1]}"]
 
     def _too_large(self, group: Mask, need: float, what: str = "", *ops: int) -> Refused:
         what = what or f"the tiles of {self.structure.label(group)}"
-        return Refused("capacity", f"{what} need {_bytes(need)} at a time; {self._holds()}", *ops)
+        needed, holds = self._compared(need)
+        return Refused("capacity", f"{what} need {needed} at a time; {holds}", *ops)
 
     def _differing(self, g: _Group, used: list[int], overs: Mapping[int, Set], need: float) -> Refused:
         s = self.structure
         one, other = next((a, b) for a in used for b in used if overs[a] != overs[b])
-        how = f"{s.names[one]} reduces {_axes_of(s.ops[one].axes)} and {s.names[other]} reduces {_axes_of(s.ops[other].axes)}"
-        if s.ops[one].axes == s.ops[other].axes:
-            how = f"{s.names[one]} and {s.names[other]} reduce {_axes_of(s.ops[one].axes)}, but elements are moved between them"
-        sentence = f"{how}: one kernel of {s.label(g.mask)} would keep {_bytes(need)} on chip at a time; {self._holds()}"
+        axes, others = (_axes_of(s.ops[op].axes) for op in (one, other))
+        how = f"{s.names[one]} reduces {axes} and {s.names[other]} reduces {others}"
+        if axes == others:
+            how = f"{s.names[one]} and {s.names[other]} reduce {axes}, but elements are moved between them"
+        needed, holds = self._compared(need)
+        sentence = f"{how}: one kernel of {s.label(g.mask)} would keep {needed} on chip at a time; {holds}"
         return Refused("axes", sentence, one, other)
-
-    def _axis(self, g: _Group, op: int, _left: Set) -> str:
-        return _axes_of(self.structure.ops[op].axes)
 
     def _listed(self, tensors: Iterable[int]) -> str:
         names = list(dict.fromkeys(self.structure.tensors[t].name for t in tensors))
@@ -973,5 +1074,5 @@ def _axes_of(axes: Sequence[int]) -> str:
     return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
 
 
-def _bytes(size: float) -> str:
-    return format_quantity(float(size), "B")
+def _bytes(size: float, *digits: int) -> str:
+    return format_quantity(float(size), "B", *digits)

@@ -9,7 +9,7 @@ from typing import Final
 
 from roofwidget.support.budget import Budget
 from roofwidget.workloads.forms import Forms
-from roofwidget.workloads.legality import Rules
+from roofwidget.workloads.legality import Body, Rules
 from roofwidget.workloads.masks import Mask, members
 from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Structure
@@ -53,48 +53,70 @@ def by_gain(
         A function that takes the number of merges since its last call.
     """
     budget = budget or Budget(None)
-    quotient = unmerged(rules.structure)
-    bodies = {number: rules.body(number) for number in quotient.groups}
-    heap: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = []
-
-    def offer(*parts: int) -> None:
-        ordered = sorted(parts, key=lambda number: _first(quotient.groups[number]))
-        body = bodies[ordered[0]]
-        for number in ordered[1:]:
-            if not rules.allows_merge(body, bodies[number]):
-                return
-            body = body.merged(bodies[number])
-        groups = [quotient.groups[number] for number in ordered]
-        if (worth := gain(groups, body.ops)) >= 0:
-            heapq.heappush(heap, (-worth, tuple(map(_first, groups)), tuple(ordered)))
-
-    def offer_around(number: int) -> None:
-        for parts in _around(rules, quotient, number):
-            offer(*parts)
-
-    for number in list(quotient.groups):
+    offers = _Offers(rules, gain)
+    for number in list(offers.quotient.groups):
         if budget.is_over():
             break
-        for other in quotient.near(number):
-            if number < other:
-                offer(number, other)
-        offer_around(number)
-    while heap and not budget.is_over():
-        *_, parts = heapq.heappop(heap)
-        # A detour is a path between the parts through other groups. It disappears only if a group on the path is merged
-        # with one of them. That merge creates a new offer, so this one can be dropped.
-        if all(part in quotient.groups for part in parts) and not quotient.detour(parts):
-            merged = quotient.merge(parts)
-            body = bodies.pop(parts[0])
-            for part in parts[1:]:
-                body = body.merged(bodies.pop(part))
-            bodies[merged] = body
-            advance(1)
-            for other in quotient.near(merged):
-                offer(merged, other)
-                offer_around(other)
-            offer_around(merged)
-    return list(quotient.groups.values())
+        offers.add_pairs(number, [other for other in offers.quotient.near(number) if number < other])
+        offers.add_around(number)
+    while not budget.is_over() and (parts := offers.best()):
+        merged = offers.merge(parts)
+        advance(1)
+        near = offers.quotient.near(merged)
+        offers.add_pairs(merged, near)
+        offers.add_around(merged)
+        for other in near:
+            offers.add_around(other, merged)
+    return list(offers.quotient.groups.values())
+
+
+class _Offers:
+    """Merges of groups that have a gain, the largest gain first."""
+
+    def __init__(self, rules: Rules, gain: Callable[[Sequence[Mask], Mask], float]) -> None:
+        self.rules, self.gain = rules, gain
+        self.quotient = unmerged(rules.structure)
+        self._bodies = {number: rules.body(number) for number in self.quotient.groups}
+        self._heap: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = []
+
+    def add_pairs(self, number: int, others: Iterable[int]) -> None:
+        """Offer a group with each of other groups."""
+        for other in others:
+            self._add((number, other))
+
+    def add_around(self, number: int, other: int | None = None) -> None:
+        """Offer a group with the matrix products around it: all such merges, or those that contain another group."""
+        if other is not None and not self.quotient.groups[other] & self.rules.matmuls:
+            return
+        for parts in _around(self.rules, self.quotient, number):
+            if other is None or other in parts:
+                self._add(parts)
+
+    def _add(self, parts: Sequence[int]) -> None:
+        groups = self.quotient.groups
+        ordered = sorted(parts, key=lambda number: _first(groups[number]))
+        body = self.rules.merged([self._bodies[number] for number in ordered])
+        if body is None:
+            return
+        masks = [groups[number] for number in ordered]
+        if (worth := self.gain(masks, body.ops)) >= 0:
+            heapq.heappush(self._heap, (-worth, tuple(map(_first, masks)), tuple(ordered)))
+
+    def best(self) -> tuple[int, ...]:
+        """Return the groups of the merge with the largest gain, or no groups if no merge has a gain."""
+        while self._heap:
+            *_, parts = heapq.heappop(self._heap)
+            # A detour is a path between the parts through other groups. It disappears only if a group on the path is
+            # merged with one of them. That merge creates a new offer, so this one can be dropped.
+            if all(part in self.quotient.groups for part in parts) and not self.quotient.detour(parts):
+                return parts
+        return ()
+
+    def merge(self, parts: Sequence[int]) -> int:
+        """Merge groups, and return the number of the merged group."""
+        merged = self.quotient.merge(parts)
+        self._bodies[merged] = Body.of([self._bodies.pop(part) for part in parts])
+        return merged
 
 
 def _around(rules: Rules, quotient: QuotientGraph, number: int) -> Iterator[tuple[int, ...]]:

@@ -69,7 +69,9 @@ def parsed(text: str, op: str, inputs: Sequence[Tensor], outputs: Sequence[Tenso
         raise TypeError(f"the index of op '{op}' must be text such as 'mk,kn->mn', got {text!r:.60}")
     sides = text.split("->")
     if len(sides) != 2:  # noqa: PLR2004 - inputs and outputs
-        raise ValueError(f"the index of op '{op}' needs one '->' between inputs and outputs, as in 'mk,kn->mn': {text!r:.60}")
+        raise ValueError(
+            f"the index of op '{op}' needs one '->' between inputs and outputs, as in 'mk,kn->mn': {text!r:.60}"
+        )
     found = []
     for side, tensors, word in zip(sides, (inputs, outputs), ("inputs", "outputs"), strict=True):
         parts = side.split(",") if tensors else []
@@ -85,12 +87,16 @@ def _axes(part: str, op: str, tensor: Tensor) -> tuple[Axis, ...]:
     while place < len(part):
         match = _AXIS.match(part, place)
         if match is None:
-            raise ValueError(f"the index of op '{op}' has {part[place]!r} in {part!r:.60}: write letters, '1', '*' or '(ab)'")
+            raise ValueError(
+                f"the index of op '{op}' has {part[place]!r} in {part!r:.60}: write letters, '1', '*' or '(ab)'"
+            )
         joined, letter, _, any_order = match.groups()
         axes.append(tuple(joined) if joined else (letter,) if letter else ANY if any_order else ())
         place = match.end()
     if len(axes) != len(tensor.shape):
-        raise ValueError(f"the index of op '{op}' gives {part!r:.60} {len(axes)} axes, {tensor} has {len(tensor.shape)}")
+        raise ValueError(
+            f"the index of op '{op}' gives {part!r:.60} {len(axes)} axes, {tensor} has {len(tensor.shape)}"
+        )
     return tuple(axes)
 
 
@@ -126,9 +132,7 @@ def _stretched(rank: int, tensors: Sequence[Tensor]) -> list[Count]:
 def _aligned(shape: Sequence[Count], rank: int, sizes: Sequence[Count]) -> tuple[Axis, ...]:
     """Return the letters of a shape whose axes are aligned from the last; an axis that is stretched has none."""
     first = rank - len(shape)
-    return tuple(
-        () if size == 1 and sizes[axis] != 1 else (_LETTERS[axis],) for axis, size in enumerate(shape, first)
-    )
+    return tuple(() if size == 1 and sizes[axis] != 1 else (_LETTERS[axis],) for axis, size in enumerate(shape, first))
 
 
 def _reduction(inputs: Sequence[Tensor], outputs: Sequence[Tensor], axes: Sequence[int]) -> Index:
@@ -138,7 +142,9 @@ def _reduction(inputs: Sequence[Tensor], outputs: Sequence[Tensor], axes: Sequen
     left = [axis for axis in range(len(shape)) if axis not in axes]
 
     def axes_of(one: Tensor) -> tuple[Axis, ...]:
-        places = list(range(len(shape)))[len(shape) - len(one.shape) :] if len(one.shape) <= len(shape) else []
+        if len(one.shape) > len(shape):
+            return (ANY,) * len(one.shape)
+        places = list(range(len(shape)))[len(shape) - len(one.shape) :]
         fits = all(one.shape[at] in (1, shape[place]) for at, place in enumerate(places))
         if len(one.shape) == len(left) and (not fits or one in outputs) and len(left) < len(shape):
             places = left
@@ -182,7 +188,10 @@ def _fit(a: Sequence[Count], b: Sequence[Count], out: Sequence[Count]) -> bool:
     """Return whether shapes are those of a product of matrices or vectors, with a batch before that may broadcast."""
     inner = b[-2] if len(b) > 1 else b[-1] if b else None
     ends = (*(a[-2:-1]), *(b[-1:] if len(b) > 1 else ()))
-    return bool(a) and bool(b) and a[-1] == inner and len(out) >= len(ends) and tuple(out[len(out) - len(ends) :]) == ends
+    batch = len(out) - len(ends)
+    if not a or not b or a[-1] != inner or batch < max(0, len(a) - 2, len(b) - 2):
+        return False
+    return tuple(out[batch:]) == ends
 
 
 def _aligned_with(one: Tensor, shape: Sequence[Count], letters: Sequence[Axis]) -> tuple[Axis, ...]:

@@ -1,8 +1,8 @@
 """Which ops may become one kernel whatever the chip, and why other ops may not.
 
-Two groups of a partition may be merged if all of this is true: the groups share a tensor, neither contains an opaque op,
-no other op must run between them, and the kernels of the whole partition still have an order in which they can run. A
-kernel has matrix products of at most two levels, and products that have nothing in common do not share one. Whether a
+Two groups of a partition may be merged if all of this is true: the groups share a tensor, neither contains an opaque
+op, no other op must run between them, and the kernels of the whole partition still have an order in which they can run.
+A kernel has matrix products of at most two levels, and products that have nothing in common do not share one. Whether a
 group has tiles that fit on a chip is the question of `forms.py`.
 
 `js/src/fusion/legality.ts` mirrors this file. The tests compare both files with `tests/golden/fusion.json`.
@@ -11,7 +11,7 @@ group has tiles that fit on a chip is the question of `forms.py`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -87,14 +87,16 @@ class Body:
     before: Mask
     after: Mask
 
-    def merged(self, other: Body) -> Body:
-        """Return the union of two groups."""
-        return Body(
-            self.ops | other.ops,
-            self.clashes | other.clashes,
-            self.before | other.before,
-            self.after | other.after,
-        )
+    @staticmethod
+    def of(parts: Iterable[Body]) -> Body:
+        """Return the union of groups."""
+        ops = clashes = before = after = 0
+        for part in parts:
+            ops |= part.ops
+            clashes |= part.clashes
+            before |= part.before
+            after |= part.after
+        return Body(ops, clashes, before, after)
 
 
 class Rules:
@@ -110,7 +112,10 @@ class Rules:
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
         self.opaque, self.matmuls = structure.of_kind["opaque"], structure.of_kind["matmul"]
-        self.clashes = [structure.everything & ~(1 << op) if self.opaque >> op & 1 else self.opaque for op in range(len(structure.ops))]
+        self.clashes = [
+            structure.everything & ~(1 << op) if self.opaque >> op & 1 else self.opaque
+            for op in range(len(structure.ops))
+        ]
         for dot, others in self._product_clashes().items():
             self.clashes[dot] |= others
 
@@ -157,11 +162,15 @@ class Rules:
         """Return an op as a group of its own."""
         return Body(1 << op, self.clashes[op], self.structure.before[op], self.structure.after[op])
 
-    def allows_merge(self, one: Body, other: Body) -> bool:
-        """Return whether the union of two groups breaks no rule. This method is faster than `allows` for the union."""
-        if one.clashes & other.ops:
-            return False
-        return not (one.after | other.after) & (one.before | other.before) & ~(one.ops | other.ops)
+    def merged(self, parts: Sequence[Body]) -> Body | None:
+        """Return the union of groups, or None if it breaks a rule. This method is faster than `allows`."""
+        ops = 0
+        for part in parts:
+            if part.clashes & ops:
+                return None
+            ops |= part.ops
+        whole = Body.of(parts)
+        return None if whole.after & whole.before & ~ops else whole
 
     def has_clash(self, group: Mask) -> bool:
         """Return whether a group contains two ops that clash."""
@@ -181,7 +190,7 @@ class Rules:
         """
         s, matmuls = self.structure, self.matmuls
         reach: dict[int, Mask] = {}
-        clashes = dict.fromkeys(members(matmuls), 0)
+        clashes, preceding = dict.fromkeys(members(matmuls), 0), dict.fromkeys(members(matmuls), 0)
         users = [0] * len(s.ops)
         for dot in clashes:
             nearest, found = self._users(1 << dot)
@@ -189,11 +198,11 @@ class Rules:
             reach[dot] = found | nearest | more | further
             for op in members(reach[dot]):
                 users[op] |= 1 << dot
-            far = matmuls & union(s.after[other] for other in members(nearest))
-            clashes[dot] |= far
-            for other in members(far):
-                clashes[other] |= 1 << dot
+            clashes[dot] |= matmuls & union(s.after[other] for other in members(nearest))
+            for other in members(nearest):
+                preceding[other] |= 1 << dot
         for dot in clashes:
+            clashes[dot] |= matmuls & union(s.before[other] for other in members(preceding[dot]))
             beside = union(s.readers[t] for t in s.reads[dot])
             meeting = union(users[op] for op in members(reach[dot]))
             clashes[dot] |= matmuls & ~(s.before[dot] | s.after[dot] | beside | meeting | 1 << dot)
@@ -216,7 +225,8 @@ class Rules:
         ops = (one, next(members(between)), other) if between else (one, other)
         names = tuple(s.names[op] for op in ops)
         if between:
-            sentence = f"{names[0]}, {names[1]} and {names[2]} are three matrix products one after the other: a kernel has at most two"
+            row = f"{names[0]}, {names[1]} and {names[2]} are three matrix products one after the other"
+            sentence = f"{row}: a kernel has at most two"
         else:
             sentence = f"{names[0]} and {names[1]} are matrix products that share no input and no result"
         return Refusal("kinds", sentence, names)

@@ -1,7 +1,7 @@
 """The loops of a group of ops: which axes of its tensors the kernel walks together.
 
-Ops share tensors, so the loops of an axis that one op writes and another reads are the same. A loop is split where one op
-walks an axis whole and another walks its parts: ``h·d`` becomes h and d.
+Ops share tensors, so the loops of an axis that one op writes and another reads are the same. A loop is split where one
+op walks an axis whole and another walks its parts: ``h·d`` becomes h and d.
 
 The loops are those of the whole graph, unless this makes two axes of a tensor of the group the same loop. For example,
 queries and keys that are made from one tensor have its rows, and their scores have these rows twice. A group that does
@@ -10,7 +10,7 @@ not contain both ways to the scores walks the two axes apart, so then the loops 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -97,6 +97,8 @@ class _Joining:
 
     def expanded(self, nodes: Iterable[int]) -> list[int]:
         """Return the loops of an axis, without loops that were split."""
+        if not self._parts:
+            return [self.find(node) for node in nodes]
         found: list[int] = []
         for node in nodes:
             root = self.find(node)
@@ -148,6 +150,7 @@ class LoopsOf:
     def __init__(self, structure: Structure, shapes: Sequence[Sequence[int]]) -> None:
         self.structure, self.shapes = structure, shapes
         self._known: dict[Mask, Loops] = {}
+        self._sizes_of = [self._sizes(walk) for walk in structure.walks]
         everything = structure.everything
         self._all = self._found(everything)
         self._apart: Mask = union(
@@ -169,7 +172,7 @@ class LoopsOf:
         later: list[tuple[int, list[list[int]]]] = []
         for op in members(group):
             walk = self.structure.walks[op]
-            own = letters[op] = self._nodes(joining, walk)
+            own = letters[op] = {letter: [joining.node(size)] for letter, size in self._sizes_of[op].items()}
             for t, each in (*walk.reads, *walk.makes):
                 mine = [[node for letter in axis for node in own[letter]] if axis != ANY else [] for axis in each]
                 if t not in axes:
@@ -180,12 +183,12 @@ class LoopsOf:
                     later.append((t, mine))
         for t, mine in later:
             # A tensor that enters and that two ops walk in different ways is read in two ways.
-            if not self._would_merge(joining, axes, t, mine, group):
+            if not _would_merge(joining, axes, t, mine):
                 _join(joining, axes[t], mine)
         return self._numbered(joining, axes, letters, group)
 
-    def _nodes(self, joining: _Joining, walk: Walk) -> dict[str, list[int]]:
-        """Return a node for each letter of an op. A letter that is only a part of an axis gets what the axis leaves."""
+    def _sizes(self, walk: Walk) -> dict[str, int]:
+        """Return the sizes of an op's letters. A letter that is only a part of an axis gets what the axis leaves."""
         sizes: dict[str, int] = {}
         joined: list[tuple[Axis, int]] = []
         for t, each in (*walk.reads, *walk.makes):
@@ -201,24 +204,7 @@ class LoopsOf:
             for letter in axis:
                 if letter not in sizes:
                     sizes[letter], left = max(left, 1), 1
-        return {letter: [joining.node(size)] for letter, size in sizes.items()}
-
-    def _would_merge(
-        self, joining: _Joining, axes: dict[int, list[list[int]]], t: int, mine: list[list[int]], group: Mask
-    ) -> bool:
-        """Return whether joining the axes of an entering tensor would make two axes of one tensor the same loop."""
-        pairs = {}
-        for one, other in zip(axes[t], mine, strict=True):
-            left, right = joining.expanded(one), joining.expanded(other)
-            if len(left) == len(right):
-                pairs.update({b: a for a, b in zip(left, right, strict=True) if a != b})
-        if not pairs:
-            return False
-        for each in axes.values():
-            roots = [pairs.get(root, root) for axis in each for root in joining.expanded(axis)]
-            if len(set(roots)) < len(roots):
-                return True
-        return False
+        return sizes
 
     def _numbered(
         self,
@@ -257,4 +243,20 @@ def _overlap(axes: Iterable[Set]) -> bool:
         if seen & axis:
             return True
         seen |= axis
+    return False
+
+
+def _would_merge(joining: _Joining, axes: Mapping[int, list[list[int]]], t: int, mine: Sequence[Sequence[int]]) -> bool:
+    """Return whether joining the axes of an entering tensor would make two axes of one tensor the same loop."""
+    pairs = {}
+    for one, other in zip(axes[t], mine, strict=True):
+        left, right = joining.expanded(one), joining.expanded(other)
+        if len(left) == len(right):
+            pairs.update({b: a for a, b in zip(left, right, strict=True) if a != b})
+    if not pairs:
+        return False
+    for each in axes.values():
+        roots = [pairs.get(root, root) for axis in each for root in joining.expanded(axis)]
+        if len(set(roots)) < len(roots):
+            return True
     return False

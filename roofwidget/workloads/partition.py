@@ -239,7 +239,7 @@ class Partition:
             call = f"Partition.like({which!r}, graph, 'v5p')"
             raise TypeError(f"the rules of {which!r} weigh times: name a chip, such as {call}")
         if which == "compiler":
-            return Partition._found(rules, forms, search.fastest(rules, forms))
+            return Partition._found(rules, search.fastest(rules, forms))
         return Partition._new(rules, greedy.xla_like(rules, forms))
 
     @_OfGraph
@@ -289,13 +289,15 @@ class Partition:
         Partition('tail': 4 ops in 1 kernel, 1.07 GB, 1× the compulsory bytes; textbook; optimal)
         """
         budget = Budget(None if seconds is None else units.positive(units.parse(seconds, "s", "seconds"), "seconds"))
-        forms, rules = _forms_and_rules(graph, find_chip(chip), dims, "best(graph, chip)", precision, launch_overhead)
+        # An error of the graph comes before an error of the chip: the two may be swapped.
+        there = find_chip(chip) if isinstance(graph, Graph) else None
+        forms, rules = _forms_and_rules(graph, there, dims, "best(graph, chip)", precision, launch_overhead)
         if progress is None and len(forms.structure.ops) < _MIN_OPS_FOR_A_BAR:
             progress = False
-        return Partition._found(rules, forms, search.fastest(rules, forms, budget=budget, progress=progress))
+        return Partition._found(rules, search.fastest(rules, forms, budget=budget, progress=progress))
 
     @staticmethod
-    def _found(rules: Rules, forms: Forms, found: search.Found) -> Partition:
+    def _found(rules: Rules, found: search.Found) -> Partition:
         how: dict[str, Any] = {"how": found.how, "evaluations": found.evaluations, "budget_ended": found.budget_ended}
         return Partition._new(rules, found.groups, **how)
 
@@ -481,7 +483,7 @@ class Partition:
         """
         one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
-        parts = _parts_without(self._rules, whole, one)
+        parts = _parts_without(self._rules, _forms(self._structure, None, None), whole, one)
         return self._with([*(group for group in self._masks if group != whole), one, *parts])
 
     def recompute(self, tensor: str | Tensor) -> Partition:
@@ -659,7 +661,7 @@ def _check(rules: Rules, groups: Sequence[Mask]) -> None:
         quotient.merge(parts)
 
 
-def _parts_without(rules: Rules, group: Mask, op: Mask) -> list[Mask]:
+def _parts_without(rules: Rules, forms: Forms, group: Mask, op: Mask) -> list[Mask]:
     """Return the groups into which a legal group is split when an op leaves it.
 
     The groups are the connected parts of the remaining ops. If a part has ops before and ops after the removed op, the
@@ -674,7 +676,10 @@ def _parts_without(rules: Rules, group: Mask, op: Mask) -> list[Mask]:
         has_both = part & before and part & after
         for piece in (part & before, part & ~before) if has_both else (part,):
             for one in structure.connected(piece):
-                parts += [one] if rules.allows(one) else [1 << each for each in members(one)]
+                # A part that needs a chip stays: sizes of tiles are not checked here.
+                refusal = rules.refusal(one) or forms.refusal(one)
+                is_kernel = refusal is None or refusal.code in {"axes", "capacity"}
+                parts += [one] if is_kernel else [1 << each for each in members(one)]
     return parts
 
 

@@ -24,8 +24,8 @@ from roofwidget.workloads.structure import Structure
 
 MAX_STEPS: Final = 100_000
 """The largest number of steps that the exact search may try."""
-# Two times are equal if their relative difference is below this number. Of two partitions with equal times, the one that
-# moves fewer bytes is chosen, then the one with fewer kernels.
+# Two times are equal if their relative difference is below this number. Of two partitions with equal times, the one
+# that moves fewer bytes is chosen, then the one with fewer kernels.
 _TIE: Final = 1e-12
 
 How: TypeAlias = Literal["optimal", "greedy"]
@@ -57,9 +57,7 @@ class Found:
     budget_ended: bool = False
 
 
-def fastest(
-    rules: Rules, forms: Forms, *, budget: Budget | None = None, progress: Progress = False
-) -> Found:
+def fastest(rules: Rules, forms: Forms, *, budget: Budget | None = None, progress: Progress = False) -> Found:
     """Search for the partition with the shortest time whose kernels fit on chip.
 
     With a limited budget, the greedy search is first, and the exact search has the rest of the time. If the budget

@@ -78,8 +78,8 @@ class Structure:
         For each kind: the set of the ops of that kind.
     walks
         For each op: the loops of its tensors.
-    gathering
-        The ops that read an axis in any order.
+    gathering, shuffling
+        The ops that read an axis in any order, and those that move elements in an unknown way.
     reducing, keeping
         The ops that reduce at least one axis, and those of them whose result has the rank of what they reduce.
     """
@@ -112,14 +112,20 @@ class Structure:
         self._join()
         ranks = [len(tensor.shape) for tensor in self.tensors]
         self.walks: list[Walk] = [
-            walk_of(op.loops, [places[t.name] for t in op.inputs], self.makes[i], ranks) for i, op in enumerate(self.ops)
+            walk_of(op.loops, [places[t.name] for t in op.inputs], self.makes[i], ranks)
+            for i, op in enumerate(self.ops)
         ]
         self.gathering: Mask = union(
-            1 << i for i, op in enumerate(self.ops) if op.kind == "injective" and any(ANY in axes for _, axes in self.walks[i].reads)
+            1 << i
+            for i, op in enumerate(self.ops)
+            if op.kind == "injective" and any(ANY in axes for _, axes in self.walks[i].reads)
         )
+        self.shuffling: Mask = union(1 << i for i in members(self.of_kind["injective"]) if self.ops[i].loops is None)
         self.reducing: Mask = union(1 << i for i, op in enumerate(self.ops) if op.axes)
         self.keeping: Mask = union(
-            1 << i for i in members(self.reducing) if any(len(t.shape) >= len(self.ops[i].inputs[0].shape) for t in self.ops[i].outputs)
+            1 << i
+            for i in members(self.reducing)
+            if any(len(t.shape) >= len(self.ops[i].inputs[0].shape) for t in self.ops[i].outputs)
         )
 
     @staticmethod
@@ -278,8 +284,7 @@ class Structure:
             columns,
             [float(one) for one in moved],
             precision=[
-                self.precision(group, counts) if row else None
-                for group, row in zip(groups, flops, strict=True)
+                self.precision(group, counts) if row else None for group, row in zip(groups, flops, strict=True)
             ],
             source="; ".join(
                 [f"graph '{self.graph.name}', counted by {self.graph.convention.described}", *self.graph.notes]

@@ -234,7 +234,9 @@ def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf
     shape = (*tokens.shape, features)
     rows = weight(graph, op, "rows", shape, dtype)
     loops = letters(len(tokens.shape))
-    return add(graph, "injective", [tokens, rows], Tensor(op, shape, dtype), work(), index=f"{loops},{loops}d->{loops}d")
+    return add(
+        graph, "injective", [tokens, rows], Tensor(op, shape, dtype), work(), index=f"{loops},{loops}d->{loops}d"
+    )
 
 
 @operator
