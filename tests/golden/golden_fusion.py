@@ -1,8 +1,8 @@
 """What partitions are, by the definitions: the judge of the cases in fusion.json.
 
-Nothing of the package is imported here: everything follows by sets, plain loops and exact fractions.
+Nothing of the package is imported here: everything follows by sets and plain loops.
 
-**Order.** Ops in a group ascend. Groups stand in the topological order of their quotient graph; of the groups that may
+**Order.** Ops in a group ascend. Groups are in the topological order of their quotient graph; of the groups that may
 come next the one whose first op is smallest comes first. Only ``groups`` of illegal partitions are in order of first
 ops.
 
@@ -14,70 +14,44 @@ FLOPs of class ``tensor``: then the dtype of the wider of its first two inputs, 
 the floating-point one, else the first. The stating op with most FLOPs over all classes decides, of equals the first.
 Where none states one it is the dtype of the largest floating-point tensor that leaves the group, else that enters it,
 of equals the first; else null.
-**Time of a group**: ``max(sum of FLOPs / peak by class, bytes / bandwidth, launch_overhead)``; of a partition: the sum.
-The peak of class ``tensor`` is that of the group's precision, of bf16 where it is null.
-**Need of a group**: its ops run in order, one tile at a time. While one runs the tiles of those tensors are on chip
-that it or an op before it made and it or an op after it reads, in the group; of what it makes, if some op of the group
-reads it. A tensor that enters a group without a matmul counts too, from its first to its last reader in the group, if
-at least two ops of the group read it and it is held, or reductions clash and one of them reads it. A tile is, with a
-matmul in the group, 128 x 128 elements of the last two dimensions; else, of a tensor that is held, the axes of all
-reductions that hold it, and one element along its other axes; else 128 elements: in no dimension more than there are,
-in bytes rounded up. The need is the largest sum of tiles; several ops whose need is above the share do not fit.
-**Axes.** A reduction reduces the ``axes`` of its first input, counted from 0; here they count from the last axis, so
-that they are the same axes of tensors of other ranks; an axis that a tensor lacks has one element. Only ops with axes
-are reductions in what follows. Reduction r of a group *holds* tensor t if
-
-- r makes t, t has at least as many axes as the first input of r, and no op of the group makes this input, or depends on
-  r and reads this input; or
-- an op of the group reads t that is r or that r depends on, and another op of the group that depends on r reads t; or
-- an op of the group makes t, r reads it, and some output of r has at least as many axes as the first input of r.
-
-Two reductions of a group *clash* if their axes differ, or if the injective ops of the group that they depend on differ.
-With a clash in the group, each tensor that is held, or that a reduction of the group reads or makes, is held by all
-reductions of the group; and if the injective ops differ, the tile of such a tensor is all of it.
 
 **Codes**, in the order in which they are checked, for the union U of two groups of a legal partition:
 
 1. ``same``: a is b.
 2. ``not-connected``: no tensor is read or made by an op of a and read or made by an op of b. A shared input counts.
 3. ``barrier``: an op of U is opaque.
-4. ``kinds``: U breaks one of the kind rules:
-   a. with a matmul in U, every other op of U is a matmul, elementwise or broadcast;
-   b. no tensor made in U is read by a matmul of U;
-   c. any two matmuls of U read at least one tensor in common;
-   d. with a matmul in U, link ops of U by the tensors that are made *and* read in U: every set of linked ops holds a
-      matmul;
-   e. all reductions of U have first inputs of equal shape;
-   f. no injective op of U depends on a reduction of U, directly or through any other ops.
+4. ``kinds``: U has two products with a third one between them, or two products that neither depend on each other, nor
+   share an input, nor lead to a common op of the graph through at most one further product each.
 5. ``not-convex``: an op outside U depends on an op of U while another op of U depends on it.
 6. ``cycle``: with U in place of a and b, the quotient graph of the whole partition has a cycle.
-7. ``axes``: reductions of U clash, and the need of U is above the share, or there is no share.
-8. ``capacity``: the need of U is above the share, where there is one.
+7. On a chip, the code of `golden_forms.py`: ``kinds``, ``axes`` or ``capacity``.
 
 A whole partition is judged group by group in the order given: ``not-connected`` (the group is not connected through
 shared tensors), ``barrier`` (an opaque op that is not alone), ``kinds``, ``not-convex``; and then ``cycle``.
 
 **split(op)**: op becomes a group of its own. What is left of its group falls into the parts that are connected through
 shared tensors. A part with ops that op depends on and ops that depend on op is separated once more: into the former
-(ancestors of op) and all the rest, each again into connected parts. A part that breaks a kind rule becomes single ops.
+(ancestors of op) and all the rest, each again into connected parts.
 
-**pairs**: start with single ops; go through the pairs of ops by bytes saved (of both less of the union), largest first,
-then by the smaller and the larger op; merge a pair if both are still alone and the merge is not refused.
+**pairs**: start with single ops; go through the pairs of ops by bytes saved (of both less of the union, each tensor
+read once), largest first, then by the smaller and the larger op; merge a pair if both are still alone and the merge is
+not refused.
 
 **xla**: start with single ops. The union of a group that makes something others read, its producer, with *all* groups
-that read something it makes is a candidate if it is legal: rules 3 to 5 hold for it and the quotient graph stays
-without a cycle. It saves the time of its parts less its own. Take the candidate that saves most, of equals the one
-whose producer's first op is smallest; stop when none saves more than 0.
+that read something it makes is a candidate if it is a compiler's kernel and the quotient graph stays without a cycle.
+It saves the time of its parts less its own. Take the candidate that saves most, of equals the one whose producer's
+first op is smallest; stop when none saves more than 0.
+
+**best**: of all partitions into kernels of the chip the fastest; of equally fast ones that of fewest bytes, then of
+fewest kernels.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 Group: TypeAlias = frozenset[int]
@@ -103,7 +77,8 @@ def value(wire: Wire, env: Mapping[str, int]) -> int:
 class Judge:
     """Knows a graph, and answers by the definitions in this file's text."""
 
-    def __init__(self, graph: Mapping[str, Any], env: Mapping[str, int]) -> None:
+    def __init__(self, graph: Mapping[str, Any], env: Mapping[str, int], kernels: Any = None) -> None:
+        self.kernels = kernels
         self.ops = graph["ops"]
         self.n = len(self.ops)
         self.all = range(self.n)
@@ -118,7 +93,6 @@ class Judge:
         as_peaks = {**env, "@fma": 2}
         self.work = [{key: value(wire, as_peaks) for key, wire in op["flops"].items()} for op in self.ops]
         self.own = [{key: value(wire, env) for key, wire in op["flops"].items()} for op in self.ops]
-        self.sides = [[value(side, env) for side in shape] for shape in self.shape]
         self.dtype = [tensor["dtype"] for tensor in graph["tensors"]]
         self.bits = graph["dtypes"]
         self.after: list[set[int]] = [set() for _ in self.all]
@@ -169,67 +143,6 @@ class Judge:
                 return str(next(self.dtype[tensor] for tensor in floats if self.size[tensor] == most))
         return None
 
-    def axes(self, op: int) -> frozenset[int]:
-        """Return the axes that an op reduces, counted from the last."""
-        rank = len(self.shape[self.ops[op]["inputs"][0]])
-        return frozenset(axis - rank for axis in self.ops[op].get("axes", []))
-
-    def reductions(self, group: Group) -> list[int]:
-        return [op for op in sorted(group) if self.axes(op)]
-
-    def moved(self, op: int, group: Group) -> frozenset[int]:
-        """Return the injective ops of a group on which an op depends."""
-        return frozenset(other for other in group if self.kind[other] == "injective" and op in self.after[other])
-
-    @functools.cache  # noqa: B019 - the same
-    def clash(self, group: Group) -> bool:
-        return len({(self.axes(op), self.moved(op, group)) for op in self.reductions(group)}) > 1
-
-    def keeps(self, op: int, tensors: Iterable[int]) -> bool:
-        """Return whether one of these outputs still has the axes of the first input."""
-        return any(len(self.shape[t]) >= len(self.shape[self.ops[op]["inputs"][0]]) for t in tensors)
-
-    @functools.cache  # noqa: B019 - the same
-    def holders(self, tensor: int, group: Group) -> list[int]:
-        readers = [op for op in group if tensor in self.reads[op]]
-        is_made = any(tensor in self.makes[op] for op in group)
-        reductions = self.reductions(group)
-        found = []
-        for r in reductions:
-            first = self.ops[r]["inputs"][0]
-            stays = any(first in self.makes[op] or (first in self.reads[op] and op in self.after[r]) for op in group)
-            makes = tensor in self.makes[r] and self.keeps(r, [tensor]) and not stays
-            needs = any(op == r or r in self.after[op] for op in readers)
-            again = needs and any(op in self.after[r] for op in readers)
-            twice = is_made and r in readers and self.keeps(r, self.makes[r])
-            if makes or again or twice:
-                found.append(r)
-        beside = any(tensor in self.touches[r] for r in reductions)
-        return reductions if self.clash(group) and (found or beside) else found
-
-    def tile(self, tensor: int, group: Group) -> int:
-        sides, held = self.sides[tensor], self.holders(tensor, group)
-        if any(self.kind[op] == "matmul" for op in group):
-            elements = math.prod(min(side, 128) for side in sides[-2:])
-        elif len({self.moved(op, group) for op in held}) > 1:
-            elements = math.prod(sides)
-        elif held:
-            axes = frozenset[int]().union(*(self.axes(op) for op in held))
-            elements = math.prod(side for axis, side in enumerate(sides, -len(sides)) if axis in axes)
-        else:
-            elements = min(math.prod(sides), 128)
-        return math.ceil(Fraction(elements * self.size[tensor], math.prod(sides)))
-
-    def need(self, group: Group) -> int:
-        spans = []
-        for tensor in range(len(self.size)):
-            readers = [op for op in group if tensor in self.reads[op]]
-            makers = [op for op in group if tensor in self.makes[op]]
-            enters = not makers and len(readers) > 1 and not any(self.kind[op] == "matmul" for op in group)
-            if readers and (makers or (enters and self.holders(tensor, group))):
-                spans.append((tensor, min(makers + readers), max(readers)))
-        return max(sum(self.tile(t, group) for t, first, last in spans if first <= now <= last) for now in group)
-
     def linked(self, group: Collection[int], links: Sequence[set[int]]) -> list[Group]:
         """Return the sets of ops in `group` that are joined by what they have in common in `links`."""
         left, parts = set(group), []
@@ -243,21 +156,25 @@ class Judge:
         return parts
 
     @functools.cache  # noqa: B019 - the same
+    def reach(self, op: int, products: int) -> frozenset[int]:
+        """Return the ops that an op leads to through at most so many further products, the last products included."""
+        found = set[int]()
+        for other in self.all:
+            if self.makes[op] & self.reads[other]:
+                left = products - (self.kind[other] == "matmul")
+                found |= {other} | (self.reach(other, left) if left >= 0 else frozenset())
+        return frozenset(found)
+
+    @functools.cache  # noqa: B019 - the same
     def breaks_kinds(self, union: Group) -> bool:
-        matmuls = [op for op in union if self.kind[op] == "matmul"]
-        made = set().union(*(self.makes[op] for op in union))
-        inside = made & set().union(*(self.reads[op] for op in union))
-        if matmuls:
-            links = [touched & inside for touched in self.touches]
-            alone = any(not part & set(matmuls) for part in self.linked(union, links))
-            strange = any(self.kind[op] not in {"matmul", "elementwise", "broadcast"} for op in union)
-            fed = any(self.reads[op] & made for op in matmuls)
-            apart = any(not self.reads[a] & self.reads[b] for a, b in itertools.combinations(matmuls, 2))
-            return alone or strange or fed or apart
-        reductions = [op for op in union if self.kind[op] == "reduction"]
-        rows = {json.dumps(self.shape[self.ops[op]["inputs"][0]]) for op in reductions}
-        later = set().union(*(self.after[op] for op in reductions))
-        return len(rows) > 1 or any(self.kind[op] == "injective" for op in union & later)
+        matmuls = [op for op in sorted(union) if self.kind[op] == "matmul"]
+        for a, b in itertools.combinations(matmuls, 2):
+            if b in self.after[a]:
+                if any(self.kind[op] == "matmul" and b in self.after[op] for op in self.after[a]):
+                    return True
+            elif not (self.reads[a] & self.reads[b] or self.reach(a, 1) & self.reach(b, 1)):
+                return True
+        return False
 
     @functools.cache  # noqa: B019 - the same
     def is_convex(self, group: Group) -> bool:
@@ -308,7 +225,7 @@ class Judge:
             return code
         if self.ordered(self.merged(groups, [a, b])) is None:
             return "cycle"
-        return "axes" if self.clash(a | b) else None
+        return self.refused(a | b)
 
     def fault(self, groups: Sequence[Group]) -> str | None:
         """Return the first rule that a whole partition breaks."""
@@ -348,45 +265,59 @@ class Judge:
                 groups = self.merged(groups, [one, other])
         return self.in_order(groups)
 
-    def time(self, group: Group, chip: Mapping[str, Any]) -> Fraction:
-        peak = {**chip["peak"], "tensor": chip["peak"]["tensor"][self.precision(group) or "bf16"]}
-        compute = sum(Fraction(n) / Fraction(peak[key]) for key, n in self.flops(group).items())
-        memory = Fraction(self.bytes(group)) / Fraction(chip["bandwidth"])
-        return max(Fraction(compute), memory, Fraction(chip["launch_overhead"]))
+    def refused(self, group: Group, kernels: Any = None) -> str | None:
+        """Return why a group that breaks no rule is no kernel on the chip."""
+        try:
+            (kernels or self.kernels).way(group)
+        except Exception as why:  # noqa: BLE001 - the class is that of a file that was run
+            return str(why)
+        return None
 
-    def xla(self, chip: Mapping[str, Any]) -> list[Group]:
+    def seconds(self, group: Group, kernels: Any = None) -> float:
+        kernels = kernels or self.kernels
+        found: float = kernels.seconds(group, kernels.way(group))
+        return found
+
+    def xla(self, kernels: Any) -> list[Group]:
         groups = self.single
         while True:
-            best: tuple[Fraction, int, list[Group]] = (Fraction(0), 0, [])
+            best: tuple[float, int, list[Group]] = (0, 0, [])
             for producer in groups:
                 made = set().union(*(self.makes[op] for op in producer))
                 consumers = [g for g in groups if g != producer and any(self.reads[op] & made for op in g)]
                 parts = [producer, *consumers]
                 union = frozenset().union(*parts)
-                if not consumers or self.broken(union) or self.clash(union):
+                if not consumers or self.broken(union) or self.refused(union, kernels):
                     continue
                 if self.ordered(self.merged(groups, parts)) is None:
                     continue
-                saved = sum((self.time(part, chip) for part in parts), Fraction(0)) - self.time(union, chip)
+                saved = sum(self.seconds(part, kernels) for part in parts) - self.seconds(union, kernels)
                 best = max(best, (saved, -min(producer), parts), key=lambda one: one[:2])
             if best[0] <= 0:
                 return self.in_order(groups)
             groups = self.merged(groups, best[2])
 
-    def best(self, chip: Mapping[str, Any]) -> tuple[Fraction, list[Group]]:
-        """Try every partition."""
-        shortest: tuple[Fraction, int] | None = None
-        found: list[Group] = []
+    def is_kernel(self, group: Group) -> bool:
+        is_one = len(self.linked(group, self.touches)) == 1
+        return is_one and self.broken(group) is None and self.refused(group) is None
+
+    def best(self) -> tuple[float, int, list[Group]]:
+        """Try every partition. Return its seconds, its bytes and its groups."""
+        kernel = dict.fromkeys(self.single, True)
+        found: tuple[float, int, int, list[Group]] | None = None
         for groups in partitions(list(self.all)):
-            if any(len(self.linked(group, self.touches)) > 1 or self.broken(group) for group in groups):
+            for group in groups:
+                if group not in kernel:
+                    kernel[group] = self.is_kernel(group)
+            if not all(kernel[group] for group in groups) or (order := self.ordered(groups)) is None:
                 continue
-            if any(self.clash(group) for group in groups):
-                continue
-            key = (sum((self.time(group, chip) for group in groups), Fraction(0)), len(groups))
-            if (shortest is None or key < shortest) and (order := self.ordered(groups)) is not None:
-                shortest, found = key, order
-        assert shortest is not None
-        return shortest[0], found
+            seconds = sum(map(self.seconds, groups))
+            moved = sum(self.kernels.bytes(group, self.kernels.way(group)) for group in groups)
+            is_equal = found is not None and abs(seconds - found[0]) <= found[0] * 1e-12
+            if found is None or ((moved, len(groups)) < found[1:3] if is_equal else seconds < found[0]):
+                found = (seconds, moved, len(groups), order)
+        assert found is not None
+        return found[0], found[1], found[3]
 
 
 def partitions(items: list[int]) -> Iterator[list[Group]]:

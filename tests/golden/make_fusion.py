@@ -1,29 +1,32 @@
 """Write `fusion.json`, which pytest and vitest both hold partitions to. Run this file to write it anew.
 
-Nothing of the package is imported: graphs are drawn at random, and everything about them follows from the definitions
-below by sets, plain loops and exact fractions.
+Nothing of the package is imported. The kernels of `fusion_cases.py` are derived by hand, and `fusion_random.py` draws
+more graphs from seeds. Everything about them follows from `golden_fusion.py` and `golden_forms.py`.
 
-**The file** is ``{"cases": [case, ...]}``. Ops, tensors and groups are counted from 0. An int beyond 2^53 is text of
-its digits. A case holds
+**The file** is ``{"bits", "conventions", "chips", "cases", "counts"}``. Ops, tensors and groups are counted from 0. An
+int beyond 2^53 is text of its digits. ``bits`` has the bits of each dtype. ``chips`` are those of `fusion_cases.py`.
 
-- ``graph``: the graph on the wire; ``env``: the value of every symbol in it (dimensions, ``@fma``, ``@bf16`` …);
+``cases``: graphs and their kernels on a chip
+
+- ``graph``: the graph on the wire, textbook, without the tables at the top of the file; ``chip``: a key of ``chips``;
+- ``groups``: what is said of each connected and convex group: ``{"ops", "form", "keeps", "need", "block", "reads",
+  "times", "workspace", "bytes", "flops", "seconds"}``, or ``{"ops", "refusal"}`` with a code. ``reads`` and ``times``
+  are by name. What is empty or 0 is left out;
+- ``merges``: ``[groups, a, b, code]``: why groups a and b of this partition may not become one on the chip, or null;
+- ``splits``: ``[groups, op, groups]``: the groups after op leaves its group;
+- ``pairs``, ``xla``: the groups of these presets on the chip;
+- ``best``: ``{"groups", "seconds", "bytes"}``: the fastest of all partitions.
+
+``counts``: graphs with dimensions, conventions and precisions, whatever the chip
+
+- ``graph``; ``env``: the value of every symbol in it (dimensions, ``@fma``, ``@bf16`` …);
 - ``own``: FLOPs of the whole graph by class as its convention counts them, without the classes whose sum is 0;
 - ``compulsory``: bytes of the graph inputs that are read, of the graph outputs, and of what is made and never read,
   which is written in any case;
 - ``partitions``: ``{"groups", "legal", "refusal", "bytes", "flops", "precision", "total_bytes", "compulsory"}``;
   ``bytes`` has one number a group, ``flops`` one ``{class: n}`` a group, as peaks count them, without the classes whose
   sum is 0, ``precision`` one dtype or null a group. An illegal partition has ``refusal`` (the code of the first rule
-  broken) and no counts;
-- ``merges``: ``{"groups", "a", "b", "refusal"}``: why groups a and b of this partition may not become one, or null;
-- ``capacity``: ``{"groups", "a", "b", "need", "share", "refusal"}``: the bytes that a and b as one need on chip at a
-  time, and what is said of it on a chip with this share: ``axes``, ``capacity`` or null;
-- ``splits``: ``{"groups", "op", "result"}``: the groups after op leaves its group;
-- ``pairs``, ``xla``: the groups of these presets, ``xla`` on ``chip`` (null where a double could not hold the times);
-- ``chip``: ``{"peak": {class: FLOP/s}, "bandwidth", "launch_overhead"}``, with class ``tensor`` by precision;
-- ``best``: ``{"chip", "time", "groups"}`` for graphs of at most 8 ops: the shortest time in seconds of all legal
-  partitions, and the groups of one with this time and the fewest groups, else null.
-
-`golden_fusion.py` says what each of these means and in which order rules are checked; both languages follow it.
+  broken) and no counts.
 """
 
 from __future__ import annotations
@@ -41,9 +44,8 @@ Group: TypeAlias = frozenset[int]
 Wire: TypeAlias = Any
 
 HERE: Final = Path(__file__).parent
-RANDOM: Final = 240
-# Graphs of reductions and elementwise ops on tensors of few shapes.
-REDUCING: Final = 60
+RANDOM: Final = 20
+DRAWN_CASES: Final = 36
 # The guide's tail with a residual of its own and with the normalised input as residual; two groups that wait for each
 # other; and siblings that share nothing but an input.
 DRAWN: Final = (
@@ -83,6 +85,10 @@ WORDS: Final = {
 }
 CONVENTIONS: Final = {"textbook": WORDS, "mac": {**WORDS, "@fma": 1, "@vector": 0}}
 JUDGE: Final = runpy.run_path(str(HERE / "golden_fusion.py"))
+FORMS: Final = runpy.run_path(str(HERE / "golden_forms.py"))
+TEXT: Final = runpy.run_path(str(HERE / "fusion_text.py"))
+HAND: Final = runpy.run_path(str(HERE / "fusion_cases.py"))
+DRAW: Final = runpy.run_path(str(HERE / "fusion_random.py"))
 
 
 def written(number: int) -> int | str:
@@ -154,16 +160,13 @@ class Draw:
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)  # noqa: S311 - a test's dice
         self.symbolic = number % 3 == 0
-        self.huge = number % 40 == 7
+        self.huge = number % 12 == 7
         self.plain = number % 4 == 3
         self.name = f"random {number}"
         # Dice of their own for what came later: the graphs stay what they were.
         self.stating = random.Random(f"precision {number}")  # noqa: S311 - a test's dice
         self.reducing = random.Random(f"axes {number}")  # noqa: S311 - the same
         self.convention = "mac" if number % 7 == 5 else "textbook"
-        self.reduces = number >= RANDOM + len(TYPED)
-        self.huge = self.huge and not self.reduces
-        self.plain = self.plain and not self.reduces
         self.ops: list[dict[str, Any]] = []
         self.tensors: list[dict[str, Any]] = []
         self.pool = self.shapes()
@@ -176,8 +179,6 @@ class Draw:
         if self.huge:
             rows, columns = 2**27 + self.random.randrange(999), 2**26 + self.random.randrange(999)
         first: Wire = self.random.choice(["batch", ["*", "batch", "seq"]]) if self.symbolic else rows
-        if self.reduces:
-            return [[first, columns]] * 5 + [[columns], [first]]
         return [[first, columns], [first, columns], [rows, columns], [columns], [first, 2 * columns], [rows, 1, 3]]
 
     def tensor(self, shape: list[Wire], dtype: str) -> int:
@@ -197,7 +198,7 @@ class Draw:
 
     def op(self, index: int) -> None:
         kinds = ["elementwise", "broadcast", "injective", "reduction", "matmul", "opaque"]
-        weights = [8, 4, 1, 6, 0, 0] if self.reduces else [10, 3, 2, 5, 4, 1]
+        weights = [10, 3, 2, 5, 4, 1]
         kind = self.random.choices(kinds, [1, 0, 0, 0, 0, 0] if self.plain else weights)[0]
         inputs = self.inputs(2 if kind == "matmul" or self.plain else 3)
         like = self.tensors[inputs[0]]["shape"]
@@ -270,12 +271,6 @@ class Case:
         words = CONVENTIONS[self.graph["convention"]]
         return {**dims, **words, **{f"@{dtype}": bits for dtype, bits in BITS.items()}}
 
-    def chip(self) -> dict[str, Any]:
-        """Return rates that are powers of two: times in seconds are then exact doubles, and ties are ties."""
-        vector = self.random.choice([2**49, 2**45, 2**43])
-        peak = {"tensor": PEAKS, "vector": vector, "transcendental": self.random.choice([vector, 2**42])}
-        return {"peak": peak, "bandwidth": 2**41, "launch_overhead": self.random.choice([0, 0, 2**-17])}
-
     def walk(self) -> list[list[Group]]:
         """Return legal partitions: the single ops, one on the way to fewer groups, and the one at the end of it."""
         groups = self.judge.single
@@ -305,39 +300,6 @@ class Case:
                 codes.add(code)
                 yield groups
 
-    def merges(self, groups: Sequence[Group]) -> list[dict[str, Any]]:
-        """Return some pairs of groups with what is said of each: every code that there is, and no code too often."""
-        pairs = [*itertools.combinations(range(len(groups)), 2), (0, 0)]
-        self.random.shuffle(pairs)
-        told: dict[str | None, int] = {}
-        chosen = []
-        for a, b in pairs:
-            code = self.judge.refusal(groups, groups[a], groups[b])
-            told[code] = told.get(code, 0) + 1
-            if told[code] <= (1 if code in {"same", "not-connected"} else 3):
-                first, second = (a, b) if self.random.random() < 0.5 else (b, a)
-                chosen.append({"groups": listed(groups), "a": first, "b": second, "refusal": code})
-        return chosen
-
-    def capacity(self, groups: Sequence[Group]) -> Iterator[dict[str, Any]]:
-        """Go through a few legal merges, each on a chip that just holds its tiles or that is a byte too small."""
-        pairs = list(itertools.combinations(range(len(groups)), 2))
-        self.tight.shuffle(pairs)
-        told = {(a, b): self.judge.refusal(groups, groups[a], groups[b]) for a, b in pairs}
-        legal = [pair for pair in pairs if told[pair] is None]
-        clashing = [pair for pair in pairs if told[pair] == "axes"]
-        for a, b in legal[:3] + clashing[:2]:
-            need = self.judge.need(groups[a] | groups[b])
-            share = max(1, need - self.tight.randrange(2))
-            refusal = (told[a, b] or "capacity") if need > share else None
-            yield {"groups": listed(groups), "a": a, "b": b, "need": need, "share": share, "refusal": refusal}
-
-    def splits(self, groups: Sequence[Group]) -> list[dict[str, Any]]:
-        joined = [op for group in groups if len(group) > 1 for op in group]
-        chosen = self.random.sample(sorted(joined), min(4, len(joined)))
-        results = {op: listed(self.judge.split(groups, op)) for op in sorted(chosen)}
-        return [{"groups": listed(groups), "op": op, "result": result} for op, result in results.items()]
-
     def counted(self, groups: Sequence[Group]) -> dict[str, Any]:
         code = self.judge.fault(groups)
         if code is not None:
@@ -354,35 +316,126 @@ class Case:
         return {key: written(number) for key, number in sums.items() if number}
 
     def record(self) -> dict[str, Any]:
-        chip, legal = self.chip(), self.walk()
-        best: dict[str, Any] | None = None
-        if self.judge.n <= BRUTE_FORCE:
-            seconds, groups = self.judge.best(chip)
-            best = {"chip": chip, "time": float(seconds), "groups": listed(groups)}
         return {
             "graph": self.graph,
             "env": self.env,
             "own": self.own(),
             "compulsory": written(self.judge.compulsory),
-            "partitions": [self.counted(groups) for groups in [*legal, *self.illegal()]],
-            "merges": [merge for groups in legal for merge in self.merges(groups)],
-            "capacity": [] if self.huge else [one for groups in legal for one in self.capacity(groups)],
-            "splits": [split for groups in legal[1:] for split in self.splits(groups)],
-            "pairs": listed(self.judge.pairs()),
-            "xla": None if self.huge else listed(self.judge.xla(chip)),
-            "chip": chip,
-            "best": best,
+            "partitions": [self.counted(groups) for groups in [*self.walk(), *self.illegal()]],
         }
+
+
+class ChipCase:
+    """What is written of one graph on one chip."""
+
+    def __init__(self, name: str, graph: dict[str, Any], chip: str) -> None:
+        self.name, self.graph, self.chip = name, graph, chip
+        how = (graph, HAND["CHIPS"][chip], TEXT["BITS"])
+        self.kernels, self.compilers = FORMS["Kernels"](*how), FORMS["Kernels"](*how, compiler=True)
+        self.judge = JUDGE["Judge"](graph | {"dtypes": TEXT["BITS"]}, {}, self.kernels)
+        self.random = random.Random(name)  # noqa: S311 - a test's dice
+
+    def groups(self) -> Iterator[dict[str, Any]]:
+        for size in range(1, self.judge.n + 1):
+            for ops in itertools.combinations(self.judge.all, size):
+                group = frozenset(ops)
+                if len(self.judge.linked(group, self.judge.touches)) == 1 and self.judge.is_convex(group):
+                    yield {"ops": list(ops)} | self.said(group)
+
+    def said(self, group: Group) -> dict[str, Any]:
+        if code := self.judge.broken(group) or self.judge.refused(group):
+            return {"refusal": code}
+        way = self.kernels.way(group)
+        tensors, ops = self.graph["tensors"], self.graph["ops"]
+        found = {
+            "form": way.form,
+            "keeps": way.keeps,
+            "need": way.need,
+            "block": way.block,
+            "reads": {tensors[t]["name"]: n for t, n in sorted(way.reads.items())},
+            "times": {ops[op]["name"]: n for op, n in sorted(way.times.items())},
+            "workspace": way.workspace,
+            "bytes": written(self.kernels.bytes(group, way)),
+            "flops": {word: written(n) for word, n in self.kernels.flops(group, way).items()},
+            "seconds": self.kernels.seconds(group, way),
+        }
+        return {word: part for word, part in found.items() if part}
+
+    def walk(self) -> list[list[Group]]:
+        """Return partitions into kernels: the single ops, one on the way to fewer groups, and the last one."""
+        groups = self.judge.single
+        seen = [groups]
+        while True:
+            pairs = itertools.combinations(groups, 2)
+            allowed = [pair for pair in pairs if self.judge.refusal(groups, *pair) is None]
+            if not allowed:
+                break
+            groups = self.judge.ordered(self.judge.merged(groups, self.random.choice(allowed)))
+            seen.append(groups)
+        return [self.judge.ordered(seen[step]) for step in sorted({0, len(seen) // 2, len(seen) - 1})]
+
+    def merges(self, groups: Sequence[Group]) -> Iterator[list[Any]]:
+        """Go through some pairs of groups: each code once."""
+        pairs = [*itertools.combinations(range(len(groups)), 2), (0, 0)]
+        self.random.shuffle(pairs)
+        told = set[str | None]()
+        for a, b in pairs:
+            code = self.judge.refusal(groups, groups[a], groups[b])
+            if code not in told:
+                told.add(code)
+                yield [listed(groups), a, b, code]
+
+    def splits(self, groups: Sequence[Group]) -> Iterator[list[Any]]:
+        joined = sorted(op for group in groups if len(group) > 1 for op in group)
+        for op in self.random.sample(joined, min(2, len(joined))):
+            yield [listed(groups), op, listed(self.judge.split(groups, op))]
+
+    def record(self) -> str:
+        """Return the case as text: a line for each group, so that a person can read it."""
+        legal = self.walk()
+        seconds, moved, groups = self.judge.best()
+        rest = {
+            "merges": [merge for one in legal for merge in self.merges(one)],
+            "splits": [split for one in legal[1:] for split in self.splits(one)],
+            "pairs": listed(self.judge.pairs()),
+            "xla": listed(self.judge.xla(self.compilers)),
+            "best": {"groups": listed(groups), "seconds": seconds, "bytes": written(moved)},
+        }
+        parts = [f'"name": {text(self.name)}, "chip": {text(self.chip)}', f'"graph": {text(self.graph)}']
+        parts.append('"groups": [\n  ' + ",\n  ".join(map(text, self.groups())) + "]")
+        return "{" + ",\n ".join([*parts, *(f"{text(word)}: {text(part)}" for word, part in rest.items())]) + "}"
+
+
+def text(part: Any) -> str:
+    return json.dumps(part, separators=(",", ":"), ensure_ascii=False)
 
 
 def listed(groups: Iterable[Group]) -> list[list[int]]:
     return [sorted(group) for group in groups]
 
 
-def lines(cases: Iterable[int] = range(RANDOM + len(TYPED) + REDUCING)) -> Iterator[str]:
-    """Go through the cases as they stand in the file, one a line."""
-    return (json.dumps(Case(number).record(), separators=(",", ":"), ensure_ascii=False) for number in cases)
+def cases() -> Iterator[str]:
+    """Go through the graphs on chips, as they are in the file."""
+    graph_of, drawn_text = TEXT["graph_of"], DRAW["drawn"]
+    for case in HAND["cases"]():
+        yield ChipCase(case.name, graph_of(case.name, case.sizes, case.text), case.chip).record()
+    for seed in range(DRAWN_CASES):
+        name = f"random {seed}"
+        yield ChipCase(name, graph_of(name, *drawn_text(seed, 3 + seed % 4)), "SGST"[seed % 4]).record()
+
+
+def counts() -> Iterator[str]:
+    """Go through the graphs without a chip, one a line."""
+    return (text(Case(number).record()) for number in range(RANDOM + len(TYPED)))
+
+
+def file() -> str:
+    """Return the golden file."""
+    tables = {"bits": {**TEXT["BITS"], **BITS}, "conventions": CONVENTIONS, "chips": HAND["CHIPS"]}
+    parts = [f"{text(word)}: {text(table)}" for word, table in tables.items()]
+    parts += [f'"{word}": [\n' + ",\n".join(each()) + "\n]" for word, each in (("cases", cases), ("counts", counts))]
+    return "{" + ",\n".join(parts) + "}\n"
 
 
 if __name__ == "__main__":
-    (HERE / "fusion.json").write_text('{"cases": [\n' + ",\n".join(lines()) + "\n]}\n", encoding="utf-8")
+    (HERE / "fusion.json").write_text(file(), encoding="utf-8")

@@ -45,7 +45,9 @@ _PYTHON: Final = {
         *("workloads/test_partition", "workloads/test_search_budget", "workloads/test_fusion_golden"),
     ],
     "roofwidget/workloads/legality.py": ["workloads/test_partition", "workloads/test_merging"],
-    "roofwidget/workloads/capacity.py": ["workloads/test_partition", "workloads/test_axes", "workloads/test_merging"],
+    "roofwidget/workloads/index.py": ["workloads/test_index"],
+    "roofwidget/workloads/loops.py": ["workloads/test_index", "workloads/test_fusion_golden"],
+    "roofwidget/workloads/forms.py": ["workloads/test_forms", "workloads/test_axes", "workloads/test_fusion_golden"],
     "roofwidget/workloads/search.py": [
         *("workloads/test_group_times", "workloads/test_partition", "workloads/test_search_budget"),
     ],

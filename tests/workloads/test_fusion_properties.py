@@ -84,7 +84,6 @@ def test_merging_never_adds_bytes_nor_changes_flops_nor_falls_below_the_compulso
     for before, after in itertools.pairwise(walk(graph, seed)):
         assert count(after.compulsory_bytes) + extra <= total(after) <= total(before)
         assert after.total_flops() == before.total_flops()
-        assert after.time(CHIP, "bf16") <= before.time(CHIP, "bf16") * (1 + 1e-12)
 
 
 @given(graphs(), st.integers(0, 99))
@@ -168,7 +167,7 @@ def test_presets_are_legal_and_move_no_more_than_single_ops(graph: Graph) -> Non
         Partition.best(graph, CHIP),
     ]
     for partition in found:
-        assert Partition(graph, partition.groups) == partition
+        assert Partition(graph, partition.groups, chip=CHIP) == partition
         assert total(partition) <= total(apart)
     assert not merges(found[0])
     assert max(map(len, found[1].groups)) <= 2
@@ -189,7 +188,7 @@ def test_no_search_is_given_up_that_would_have_come_to_its_end(graph: Graph, lim
     rules = Rules(structure)
     for part in structure.connected(structure.everything):
         if takes_more(structure, rules, part, limit):
-            assert optimal(structure, rules, lambda *_: 1.0, part, limit).groups is None
+            assert optimal(structure, rules, lambda _group: (1.0, 0), part, limit).groups is None
 
 
 def every_partition(graph: Graph) -> list[Partition]:
@@ -200,7 +199,7 @@ def every_partition(graph: Graph) -> list[Partition]:
 
 def legal(graph: Graph, groups: list[list[str]]) -> Partition | None:
     try:
-        return Partition(graph, groups)
+        return Partition(graph, groups, chip=CHIP)
     except FusionError:
         return None
 

@@ -9,7 +9,7 @@ import pytest
 
 from roofwidget.chips import Chip, Memory
 from roofwidget.workloads import Graph, Tensor
-from roofwidget.workloads.capacity import Capacity
+from roofwidget.workloads.forms import Forms
 from roofwidget.workloads.legality import Body, Rules
 from roofwidget.workloads.masks import members
 from roofwidget.workloads.structure import Structure
@@ -31,28 +31,45 @@ def drawn(seed: int, ops: int = 14) -> Structure:
 
 
 @pytest.mark.parametrize("capacity", [300, 1000, 20_000, 60_000, 1e9])
-def test_merging_step_by_step_gives_the_verdicts_on_whole_groups(capacity: float) -> None:
+def test_merging_step_by_step_gives_the_verdicts_and_the_prices_of_whole_groups(capacity: float) -> None:
     chip = Chip("small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, capacity)})
     fitting, allowed = set[bool](), set[bool]()
     for seed in range(25):
         structure, dice = drawn(seed), random.Random(seed)  # noqa: S311 - a test's dice
-        rules, room = Rules(structure), Capacity(structure, structure.counts_at(None), chip)
+        counts = structure.counts_at(None)
+        rules, forms = Rules(structure), Forms(structure, counts, chip)
         bodies = [rules.body(op) for op in range(len(structure.ops))]
         while pairs := list(itertools.combinations(bodies, 2)):
             legal: list[tuple[Body, Body]] = []
             for one, other in pairs:
                 both = one.ops | other.ops
-                assert rules.allows_merge(one, other) == rules.allows(both)
-                fits = room.fits_grown(both, max(one.ops, other.ops, key=int.bit_count))
-                assert fits == (room.need(both) <= capacity)
-                fitting.add(fits)
-                allowed.add(rules.allows(both))
-                legal += [(one, other)] if rules.allows(both) else []
+                body = rules.merged((one, other))
+                assert (body is not None) == rules.allows(both)
+                allowed.add(body is not None)
+                if body is None:
+                    continue
+                assert body == Body.of(map(rules.body, members(both)))
+                price = forms.price(both, max(one.ops, other.ops, key=int.bit_count))
+                assert price == Forms(structure, counts, chip).price(both)
+                fitting.add(price is not None)
+                legal.append((one, other))
             if not legal:
                 break
             one, other = dice.choice(legal)
-            bodies = [body for body in bodies if body not in (one, other)] + [one.merged(other)]
-    assert (fitting, allowed) == ({True, False} if capacity < 1e9 else {True}, {True, False})
+            bodies = [body for body in bodies if body not in (one, other)] + [Body.of((one, other))]
+    assert (fitting, allowed) == ({True, False}, {True, False})
+
+
+def test_three_groups_may_be_merged_though_two_of_them_may_not() -> None:
+    graph = Graph("three")
+    x, w = (graph.input(name, (64, 64), "bf16") for name in "xw")
+    first = graph.matmul(x, w)
+    graph.output(graph.matmul(graph.softmax(first), w))
+    rules = Rules(Structure(graph))
+    bodies = [rules.body(op) for op in range(3)]
+    assert rules.merged((bodies[0], bodies[2])) is None
+    # The softmax that is between the two is last.
+    assert rules.merged((bodies[0], bodies[2], bodies[1])) == Body.of(bodies)
 
 
 @pytest.mark.parametrize("ops", [0, 1, 63, 64, 65, 300, 2000])

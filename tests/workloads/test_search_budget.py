@@ -13,7 +13,7 @@ from roofwidget.chips import Chip, Memory
 from roofwidget.support.budget import Budget
 from roofwidget.support.progress import Progress
 from roofwidget.workloads import Graph, Tensor, greedy, search
-from roofwidget.workloads.capacity import Capacity
+from roofwidget.workloads.forms import Forms
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.masks import members
 from roofwidget.workloads.partition import Partition
@@ -41,10 +41,9 @@ def two_chains() -> Graph:
 def found_in(graph: Graph, ticks: float | None) -> tuple[search.Found, int]:
     """Return what the search finds in a time, and how often it asked for the time. Each question takes a second."""
     structure, asked = Structure(graph), itertools.count()
-    counts = structure.counts_at(None)
-    costs = search.Costs(structure, counts, CHIP, "auto", 0.0)
+    forms = Forms(structure, structure.counts_at(None), CHIP)
     budget = Budget(ticks, clock=lambda: float(next(asked)))
-    found = search.fastest(Rules(structure), Capacity(structure, counts, CHIP), costs, budget=budget)
+    found = search.fastest(Rules(structure), forms, budget=budget)
     return found, next(asked)
 
 
@@ -102,12 +101,10 @@ def test_a_search_ends_at_its_number_of_steps_and_a_limit_of_steps_is_no_end_of_
     x = graph.input("x", (8,), "bf16")
     graph.output(graph.relu(graph.relu(x)))
     structure = Structure(graph)
-    found = [
-        search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, 0b11, limit) for limit in (2, 3, 4)
-    ]
+    found = [search.optimal(structure, Rules(structure), lambda _group: (1.0, 0), 0b11, limit) for limit in (2, 3, 4)]
     assert found == [search.Optimum(None, 2), search.Optimum((0b11,), 3), search.Optimum((0b11,), 3)]
     ended = Budget(1, clock=iter([0.0, 0.0, 2.0]).__next__)
-    assert search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, 0b11, 3, ended) == (
+    assert search.optimal(structure, Rules(structure), lambda _group: (1.0, 0), 0b11, 3, ended) == (
         search.Optimum(None, 1, budget_ended=True)
     )
 
@@ -122,14 +119,20 @@ def row(ops: int) -> Structure:
     return Structure(graph)
 
 
-def fastest_of(ops: int, allowed: set[int], seconds: float) -> tuple[int, ...] | None:
-    """Return the groups that the exact search finds if only some groups fit, and if each op takes the same time."""
+def fastest_of(ops: int, allowed: set[int], seconds: float, **bytes_: int) -> tuple[int, ...] | None:
+    """Return the groups that the exact search finds if only some groups fit, and if each op takes the same time.
+
+    Each op moves 10 bytes, but for groups whose bytes are given by keywords such as ``b110=5``.
+    """
     structure = row(ops)
+    moved = {int(group[1:], 2): count for group, count in bytes_.items()}
 
-    def time(group: int, _smaller: int) -> float | None:
-        return seconds * group.bit_count() if group in allowed or group.bit_count() == 1 else None
+    def price(group: int) -> tuple[float, int] | None:
+        if group not in allowed and group.bit_count() > 1:
+            return None
+        return seconds * group.bit_count(), moved.get(group, 10 * group.bit_count())
 
-    return search.optimal(structure, Rules(structure), time, (1 << ops) - 1, 1000).groups
+    return search.optimal(structure, Rules(structure), price, (1 << ops) - 1, 1000).groups
 
 
 @pytest.mark.parametrize("seconds", [1.0, 0.1, 0.0])
@@ -137,6 +140,13 @@ def test_of_equally_fast_partitions_the_search_takes_the_fewest_kernels_and_then
     assert fastest_of(4, {0b1100, 0b0111}, seconds) == (0b0111, 0b1000)
     assert fastest_of(4, {0b1110, 0b0011}, seconds) == (0b0001, 0b1110)
     assert fastest_of(3, {0b110, 0b011}, seconds) == (0b001, 0b110)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 0.1, 0.0])
+def test_of_equally_fast_partitions_the_search_takes_the_fewest_bytes_before_the_fewest_kernels(seconds: float) -> None:
+    assert fastest_of(3, {0b110, 0b011, 0b111}, seconds, b111=31) == (0b001, 0b110)
+    assert fastest_of(3, {0b110, 0b011, 0b111}, seconds, b011=19, b111=30) == (0b011, 0b100)
+    assert fastest_of(3, {0b110, 0b011, 0b111}, seconds, b111=29) == (0b111,)
 
 
 def test_a_bar_says_which_search_it_counts_and_in_what(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,13 +173,13 @@ def test_ops_that_read_one_tensor_take_a_step_for_each_subset_of_the_unfinished_
     x = graph.input("x", (8,), "bf16")
     graph.output(*(graph.relu(x) for _ in range(ops)))
     structure = Structure(graph)
-    found = search.optimal(structure, Rules(structure), lambda _group, _smaller: 1.0, (1 << ops) - 1, 1000)
+    found = search.optimal(structure, Rules(structure), lambda _group: (1.0, 0), (1 << ops) - 1, 1000)
     assert found == search.Optimum(((1 << ops) - 1,), 3**ops - 2**ops)
 
 
 def test_ops_in_a_row_take_a_step_for_each_run() -> None:
     structure = row(6)
-    found = search.optimal(structure, Rules(structure), lambda group, _smaller: group.bit_count(), 0b111111, 1000)
+    found = search.optimal(structure, Rules(structure), lambda group: (group.bit_count(), 0), 0b111111, 1000)
     assert found == search.Optimum((0b111111,), 21)
 
 
@@ -184,9 +194,7 @@ def test_of_two_pairs_the_pair_that_saves_more_is_merged_however_short_the_times
     # The two tensors between the ops have tiles of 200 B and 256 B, so the three ops do not fit together.
     chip = Chip("fast", {"bf16": 1e24}, {"HBM": 1e24, "SMEM": Memory("SMEM", None, 300)})
     structure = Structure(graph)
-    counts = structure.counts_at(None)
-    costs = search.Costs(structure, counts, chip, "auto", 0.0)
-    found = search.fastest(Rules(structure), Capacity(structure, counts, chip), costs)
+    found = search.fastest(Rules(structure), Forms(structure, structure.counts_at(None), chip))
     assert (found.how, sorted(found.groups)) == ("optimal", sorted(groups))
 
 
