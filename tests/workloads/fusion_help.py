@@ -81,8 +81,16 @@ def forms_of(graph: Graph, chip: Chip | None, **how: Any) -> Forms:
 
 
 def is_kernel(forms: Forms, group: Mask) -> bool:
-    """Return whether a group is one kernel on the chip: connected, convex, without opaque ops beside others."""
+    """Return whether a group is one kernel on the chip.
+
+    It is connected and convex, without opaque ops beside others, and with two levels of products at most.
+    """
     s = forms.structure
+    level = dict[int, int]()
+    for op in members(group & s.of_kind["matmul"]):
+        level[op] = 1 + max((level[other] for other in level if s.before[op] >> other & 1), default=0)
+    if max(level.values(), default=0) > 2:
+        return False
     if group & (group - 1) and group & s.of_kind["opaque"]:
         return False
     if len(s.connected(group)) > 1:
