@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from math import ceil, inf, prod
 from typing import Final, NamedTuple
 
-from roofwidget.chips import Chip, share_on_chip, shared_on_chip
+from roofwidget.chips import Chip, MissingFigureError, share_on_chip, shared_on_chip
 from roofwidget.units import format_quantity
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.legality import FusionError, Refusal
@@ -342,6 +342,15 @@ class Forms:
                 compute = sum(n / self._peak(word, own) for word, n in zip(CLASSES, flops, strict=True) if n)
         return max(compute, moved / self.bandwidth, self.overhead), moved
 
+    def _rank(self, group: Mask, form: Form) -> tuple[float, int]:
+        """Return the rounded time and the bytes of a form. Without the group's peak on the chip, bytes give the time."""
+        try:
+            seconds, moved = self._cost(group, form)
+        except MissingFigureError:
+            moved = self.bytes(group, form)
+            seconds = moved / self.bandwidth
+        return round(seconds, _ROUND), moved
+
     def _is_mixed(self, group: Mask) -> bool:
         """Return whether the products of a group state several precisions that count."""
         if not self.own or self._only:
@@ -432,12 +441,7 @@ class Forms:
             forms = self._product(g)
         if len(forms) == 1:
             return forms[0]
-
-        def rank(one: Form) -> tuple[float, int]:
-            seconds, moved = self._cost(group, one)
-            return round(seconds, _ROUND), moved
-
-        return min(forms, key=rank)
+        return min(forms, key=lambda one: self._rank(group, one))
 
     def _check_compiler(self, group: Mask, dots: Mask) -> None:
         """Raise `Refused` for a kernel that no general compiler makes today."""
@@ -906,8 +910,7 @@ class Forms:
             return []
 
         def rank(one: Form) -> tuple[float, int, float]:
-            seconds, moved = self._cost(g.mask, one)
-            return round(seconds, _ROUND), moved, one.need
+            return *self._rank(g.mask, one), one.need
 
         return [min(found, key=rank)]
 

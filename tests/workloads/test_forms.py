@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from roofwidget.chips import Chip
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, search
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.forms import Forms
@@ -351,6 +351,16 @@ def test_kernels_on_a_chip_have_the_bytes_and_flops_that_counters_see() -> None:
     assert done.flops_by_precision["vector"].tolist() == [case.done]
     assert best.total_flops() == case.flops
     assert done.names.tolist() == once.names.tolist() == ["relu_a + norm + relu_b"]
+
+
+def test_a_chip_without_the_peak_of_a_kernel_still_has_its_form_and_its_bytes() -> None:
+    case = next(case for case in HAND if case.name == "flash_prefill")
+    parts = Partition.on_some_chip(graph_of_case(case), [["qk", "softmax", "pv"]])
+    narrow = Chip("narrow", {"fp8": 1e15}, dict(G.memories), units="132 SM")
+    assert parts.form(0, narrow).name == "chain"
+    assert parts.kernels(chip=narrow).bytes.tolist() == [case.fewest]
+    with pytest.raises(MissingFigureError, match="bf16"):
+        parts.time(narrow)
 
 
 def test_a_group_that_is_no_kernel_on_a_chip_has_no_form_there_and_counts_once() -> None:
