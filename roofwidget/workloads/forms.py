@@ -343,7 +343,7 @@ class Forms:
         return max(compute, moved / self.bandwidth, self.overhead), moved
 
     def _rank(self, group: Mask, form: Form) -> tuple[float, int]:
-        """Return the rounded time and the bytes of a form. Without the group's peak on the chip, bytes give the time."""
+        """Return the rounded time and bytes of a form. Without the group's peak on the chip, bytes give the time."""
         try:
             seconds, moved = self._cost(group, form)
         except MissingFigureError:
