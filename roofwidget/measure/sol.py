@@ -1,0 +1,109 @@
+"""`sol`: the speed of light of a graph, of a PyTorch model or of a JAX function, which is traced without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from roofwidget.chips import ChipLike
+from roofwidget.measure.frameworks import framework_of
+from roofwidget.support.did_you_mean import keywords
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.partition import Dims, Partition
+from roofwidget.workloads.speed_of_light import SpeedOfLight, speed_of_light
+
+
+@keywords("sol")
+def sol(
+    graph: Any,
+    chip: ChipLike,
+    precision: str = "auto",
+    *,
+    inputs: Any = (),
+    dims: Dims = None,
+    launch_overhead: float | str = 0.0,
+    warm: bool = False,
+) -> SpeedOfLight:
+    """Return the speed of light of a graph or a model on a chip, and how near kernels can come to it.
+
+    The result has four times, each at most as long as the one before: ``unfused``, one kernel per op; ``compiler``,
+    the fastest kernels that compilers make today; ``best``, the fastest kernels that people can write; ``light``, the
+    time that no program for these ops is below. It judges measured times by `SpeedOfLight.score` and
+    `SpeedOfLight.verdict`.
+
+    Parameters
+    ----------
+    graph
+        A `Graph`; or a PyTorch model, or a function of PyTorch tensors or JAX arrays, which is traced as by
+        `Graph.from_torch` or `Graph.from_jax`. Nothing is computed.
+    chip
+        The chip, its name in the catalogue, or `HardwarePeaks`.
+    precision
+        The precision whose peak applies to every op; ``"auto"``: each op has its own. Bytes follow the dtypes of the
+        tensors.
+    inputs
+        Example inputs of a model: a tuple of its arguments, a mapping of its keywords, or a single argument. Only
+        shapes and dtypes matter, so tensors of the device ``"meta"`` and `jax.ShapeDtypeStruct` do.
+    dims
+        Values of dimensions that differ from their defaults.
+    launch_overhead
+        The least seconds of a kernel. They are no part of ``light``.
+    warm
+        Whether inputs and outputs are in cache before the program runs, as in a benchmark that does not clear the
+        cache: ``light`` then counts only the bytes beyond what all units of the chip share.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no graph, no model, or no example input of a framework; or if the model cannot be traced.
+    ImportError
+        If the framework is not installed.
+    MissingFigureError
+        If the chip lacks a precision.
+
+    Examples
+    --------
+    >>> from roofwidget import Graph
+    >>> g = Graph("linear")
+    >>> x, w = g.input("x", (16, 8192), "bf16"), g.input("w", (8192, 8192), "bf16")
+    >>> g.output(g.relu(g.matmul(x, w)))
+    >>> linear = sol(g, "h100-sxm")
+    >>> linear
+    speed of light of linear on NVIDIA H100 SXM, 2.15 GFLOP
+    unfused   40.6 µs  136 MB  one kernel per op
+    compiler  40.2 µs  135 MB  what a compiler does today, at best
+    best      40.2 µs  135 MB  what one can write: 1 kernel, optimal
+    light     40.2 µs  135 MB  speed of light, bound by HBM
+    >>> print(linear.score("45 us", baseline="50 us"))
+    score 0.6724 against a measured baseline of 50 µs; 89 % of the speed of light
+    >>> print(linear.verdict("6 us").word)
+    impossible
+    """
+    how: dict[str, Any] = {"dims": dims, "launch_overhead": launch_overhead, "warm": warm}
+    return speed_of_light(graph_of(graph, inputs), chip, precision, **how)
+
+
+def graph_of(graph: Any, inputs: Any = ()) -> Graph:
+    """Return a graph, or the graph of a model that is traced with these example inputs."""
+    has_inputs = not (isinstance(inputs, (tuple, list, Mapping)) and not inputs)
+    if isinstance(graph, (Graph, Partition)):
+        if has_inputs:
+            raise TypeError(f"inputs= are for models, and '{_name(graph)}' is a graph: leave inputs out")
+        return graph if isinstance(graph, Graph) else graph.graph
+    if not callable(graph):
+        raise TypeError(f"sol needs a Graph, a PyTorch model, or a function of tensors or arrays, got {graph!r:.60}")
+    args = inputs if isinstance(inputs, (tuple, list)) else () if isinstance(inputs, Mapping) else (inputs,)
+    kwargs = inputs if isinstance(inputs, Mapping) else {}
+    framework = framework_of(graph, (*args, *kwargs.values()))
+    if framework == "numpy":
+        raise ValueError(
+            f"sol needs example inputs to trace {_name(graph)}, and got no tensor of PyTorch and no array of JAX; "
+            "give them as inputs=(x, w)"
+        )
+    make = {"torch": Graph.from_torch, "jax": Graph.from_jax}[framework]
+    return make(graph, *args, **kwargs)
+
+
+def _name(given: Any) -> str:
+    name = given.graph.name if isinstance(given, Partition) else getattr(given, "name", None)
+    return str(name or getattr(given, "__name__", type(given).__name__))
