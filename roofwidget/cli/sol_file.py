@@ -84,7 +84,8 @@ def _candidates(module: ModuleType) -> list[str]:
         name
         for name, value in vars(module).items()
         if not name.startswith("_") and name not in (_INPUTS, _INIT)
-        if isinstance(value, Graph) or (callable(value) and getattr(value, "__module__", "") == module.__name__)
+        if isinstance(value, Graph)
+        or (callable(value) and getattr(value, "__module__", "") == module.__name__)
         or _is_model(value)
     ]
 
@@ -140,8 +141,10 @@ def _framework(module: ModuleType, value: Any, path: str) -> str:
     """Return the framework of a model: PyTorch for a module, otherwise the one that the file uses."""
     if _is_model(value):
         return "torch"
-    owners = [str(getattr(one, "__name__", "") if isinstance(one, ModuleType) else getattr(one, "__module__", ""))
-              for one in vars(module).values()]
+    owners = [
+        str(getattr(one, "__name__", "") if isinstance(one, ModuleType) else getattr(one, "__module__", ""))
+        for one in vars(module).values()
+    ]
     used = [name for name in GRAPHS if is_imported(name) and any(one.partition(".")[0] == name for one in owners)]
     if len(used) == 1:
         return used[0]
@@ -154,4 +157,6 @@ def _is_model(value: Any) -> bool:
     nn = getattr(sys.modules.get("torch"), "nn", None)
     if nn is None:
         return False
-    return isinstance(value, nn.Module) or (isinstance(value, type) and issubclass(value, nn.Module) and value is not nn.Module)
+    return isinstance(value, nn.Module) or (
+        isinstance(value, type) and issubclass(value, nn.Module) and value is not nn.Module
+    )

@@ -43,10 +43,7 @@ def report(
         "flops": found.flops,
         "convention": found.graph.convention.described,
         "warm": found.warm,
-        **{
-            word: {"time_s": getattr(found, word), "bytes": getattr(found, f"{word}_bytes")}
-            for word in _TIMES
-        },
+        **{word: {"time_s": getattr(found, word), "bytes": getattr(found, f"{word}_bytes")} for word in _TIMES},
         "bound_by": found.bound_by,
         "parts_s": dict(found.parts),
         "warm_light_s": found.warm_light,
@@ -87,7 +84,9 @@ def _reasons(judged: dict[str, Any], limit: float | None) -> list[str]:
         return ["the measured time is below the speed of light"]
     if limit is not None and judged["fraction"] < limit:
         reached = format_percent(judged["fraction"], 2)
-        return [f"the measured time reaches {reached} of the speed of light, and at least {limit_text(limit)} are asked for"]
+        return [
+            f"the measured time reaches {reached} of the speed of light, and at least {limit_text(limit)} are asked for"
+        ]
     return []
 
 

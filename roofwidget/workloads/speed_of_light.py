@@ -22,7 +22,7 @@ speed of light) for a bound of the same kind as `light`. The score here differs:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
@@ -246,10 +246,13 @@ class SpeedOfLight:
         below = f"measured {shown} is below {light}, {least}"
         others = [part for word, part in self.parts.items() if word in ("tensor", self.chip.main_memory)]
         if seconds >= max(others, default=0.0) * (1 - AT_LIGHT):
-            word, checks = "check the convention", [
-                f"the FLOPs of an op such as a softmax or an exponential are a convention "
-                f"({self.graph.convention.described}), no bound: check the convention"
-            ]
+            word, checks = (
+                "check the convention",
+                [
+                    f"the FLOPs of an op such as a softmax or an exponential are a convention "
+                    f"({self.graph.convention.described}), no bound: check the convention"
+                ],
+            )
         else:
             word, checks = "impossible", list(self._checks(seconds))
         return TimeVerdict(word, f"{below}. Check:", tuple(checks))
@@ -314,8 +317,12 @@ class SpeedOfLight:
             lines.append(f"best: {ops}: {done} in {_time(kernel.time)}; {kernel.form}")
         lines += and_more(len(self.kernels), _MAX_KERNELS)
         lines.append(f"best = the sum = {_time(self.best)}, {self._found}")
-        lines.append(f"compiler = {_time(self.compiler)}: at most one matrix product in a kernel, no reduction beside it")
-        lines.append(f"unfused = {_time(self.unfused)}: {counted(len(self.graph.ops), 'kernel')}, each with its own bound")
+        lines.append(
+            f"compiler = {_time(self.compiler)}: at most one matrix product in a kernel, no reduction beside it"
+        )
+        lines.append(
+            f"unfused = {_time(self.unfused)}: {counted(len(self.graph.ops), 'kernel')}, each with its own bound"
+        )
         return tuple(lines)
 
     @property
@@ -328,7 +335,12 @@ class SpeedOfLight:
         rows = [
             ("unfused", self.unfused, self.unfused_bytes, "one kernel per op"),
             ("compiler", self.compiler, self.compiler_bytes, "what a compiler does today, at best"),
-            ("best", self.best, self.best_bytes, f"what one can write: {counted(len(self.kernels), 'kernel')}, {self.how}"),
+            (
+                "best",
+                self.best,
+                self.best_bytes,
+                f"what one can write: {counted(len(self.kernels), 'kernel')}, {self.how}",
+            ),
             ("light", self.light, self.light_bytes, f"speed of light, bound by {self.bound_by}"),
         ]
         return [[word, _time(seconds), _bytes(moved), meaning] for word, seconds, moved, meaning in rows]
@@ -386,6 +398,7 @@ def speed_of_light(
     how = {"precision": precision, "launch_overhead": overhead, "dims": dims}
     best, compiler = Partition.best(graph, there, **how), Partition.like("compiler", graph, there, **how)
     found = [_cost(forms, one) for one in (Partition.unfused(graph), compiler, best)]
+    is_proved = best.how == "optimal"
     if found[1][0] < found[2][0]:
         # The greedy search can miss what the exact search for the kernels of compilers finds.
         best, found[2] = compiler, found[1]
@@ -409,7 +422,7 @@ def speed_of_light(
         flops=sum(work.flops.values()),
         parts=parts,
         partition=best,
-        how=str(best.how),
+        how="optimal" if is_proved else "greedy",
         kernels=tuple(_kernels(forms, best)),
         warm=warm,
         warm_light=max([left / forms.bandwidth, *seconds.values()]),
@@ -453,16 +466,20 @@ def _parts(structure: Structure, counts: Counts[int], forms: Forms) -> dict[str,
     """
     chip, asked = forms.chip, forms.asked
     assert chip is not None  # noqa: S101 - for the type checker: `speed_of_light` gives one
-    own = [
-        (structure.precision(1 << op, counts) or asked) if forms.own else asked for op in range(len(structure.ops))
-    ]
+    own = [(structure.precision(1 << op, counts) or asked) if forms.own else asked for op in range(len(structure.ops))]
     working = dict.fromkeys(one for one, flops in zip(own, counts.flops, strict=True) if any(flops.values()))
-    total = dict.fromkeys(CLASSES, 0.0)
+    # FLOPs of one rate are added up before the division, as for a kernel, so that rounding keeps the order of times.
+    total: dict[tuple[str, float], int] = {}
     for precision, flops in zip(own, counts.flops, strict=True):
         for word, done in flops.items():
-            rates = [precision] if word == "tensor" else working
-            total[word] += done / max(chip.peak_of(word, one)[0] for one in rates) if done else 0.0
-    return {word: seconds for word, seconds in total.items() if seconds}
+            if done:
+                rates = [precision] if word == "tensor" else working
+                key = word, max(chip.peak_of(word, one)[0] for one in rates)
+                total[key] = total.get(key, 0) + done
+    seconds: dict[str, float] = {}
+    for (word, rate), done in total.items():
+        seconds[word] = seconds.get(word, 0.0) + done / rate
+    return {word: seconds[word] for word in CLASSES if word in seconds}
 
 
 def _unknown(structure: Structure, counts: Counts[int]) -> list[str]:
@@ -470,7 +487,9 @@ def _unknown(structure: Structure, counts: Counts[int]) -> list[str]:
     if not found:
         return []
     have = "has" if len(found) == 1 else "have"
-    return [f"a lower bound: {counted(len(found), 'op')} {have} no FLOPs: {first_few(list(map(one_line, found)), _MAX_TENSORS)}"]
+    return [
+        f"a lower bound: {counted(len(found), 'op')} {have} no FLOPs: {first_few(list(map(one_line, found)), _MAX_TENSORS)}"
+    ]
 
 
 def _seconds(value: float | str, what: str) -> float:
