@@ -7,11 +7,13 @@ read as it is.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -22,6 +24,7 @@ from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import one_line
 from roofwidget.workloads import Graph
 
+_MODULE: Final = "roofwidget_sol_file"
 _MODEL: Final = "Model"
 _INPUTS: Final = "get_inputs"
 _INIT: Final = "get_init_inputs"
@@ -41,29 +44,34 @@ def graph_in(given: str) -> Graph:
         raise ValueError(f"{path}: is no Python file; give a file such as model.py, or a name in it, model.py:forward")
     if not Path(path).is_file():
         raise FileNotFoundError(2, "there is no such file", path)
-    module = _imported(path)
+    sys.path.insert(0, str(Path(path).resolve().parent))  # as when Python runs the file
+    try:
+        # stdout has only the result.
+        with contextlib.redirect_stdout(sys.stderr):
+            return _found(_imported(path), path, name)
+    finally:
+        sys.path.pop(0)
+
+
+def _found(module: ModuleType, path: str, name: str) -> Graph:
     name = name or _only(module, path)
     if not hasattr(module, name):
         found = _candidates(module)
         close = did_you_mean(name, found, f"; it has {listed(found)}" if found else "")
         raise ValueError(f"{path}: has no '{name}'{close}")
-    found = _graph(module, getattr(module, name), path, name)
-    if not found.ops:
+    graph = _graph(module, getattr(module, name), path, name)
+    if not graph.ops:
         raise ValueError(f"{path}:{name}: has no operations; return a tensor that is computed from the inputs")
-    return found
+    return graph
 
 
 def _imported(path: str) -> ModuleType:
-    """Import a file as a program does: the modules beside it can be imported."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    """Import a file under a name that hides no other module."""
+    spec = importlib.util.spec_from_file_location(_MODULE, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path}: Python cannot import it; rename it to a name such as model.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(Path(path).resolve().parent))
-    try:
-        _called(path, "importing it", lambda: spec.loader.exec_module(module) if spec.loader else None)
-    finally:
-        sys.path.pop(0)
+    module = sys.modules[_MODULE] = importlib.util.module_from_spec(spec)
+    _called(path, "importing it", partial(spec.loader.exec_module, module))
     return module
 
 
@@ -71,7 +79,7 @@ def _called(path: str, doing: str, function: Callable[[], Any]) -> Any:
     """Call code of the file. An error in it names the file and the line."""
     try:
         return function()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lines = [one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path]
         where = f", line {lines[-1]}" if lines else ""
         reason = f"{type(error).__name__}: {error}"
@@ -108,23 +116,33 @@ def _graph(module: ModuleType, value: Any, path: str, name: str) -> Graph:
         return value
     get_inputs = getattr(module, _INPUTS, None)
     if get_inputs is None:
-        made = _called(path, f"{name}()", value) if callable(value) and not _required(value) else None
-        if isinstance(made, Graph):
-            return made
-        raise ValueError(
-            f"{path}: has no example inputs for {name}; write a function {_INPUTS}() that returns the list of them, "
-            "or a function without parameters that returns a Graph"
-        )
+        return _made(value, path, name)
     framework = _framework(module, value, path)
     without_values = tracer(framework).without_values
     if isinstance(value, type):
-        init = getattr(module, _INIT, list)
-        value = _called(path, f"{name}({_INIT}())", lambda made=value: without_values(lambda: made(*init())))
-    inputs = _called(path, f"{_INPUTS}()", lambda: without_values(get_inputs))
+        made, init = value, getattr(module, _INIT, list)
+        value = _called(path, f"{name}({_INIT}())", partial(without_values, lambda: made(*init())))
+    inputs = _called(path, f"{_INPUTS}()", partial(without_values, get_inputs))
     try:
         return graph_of(value, inputs)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _made(function: Any, path: str, name: str) -> Graph:
+    """Return the graph that a function without parameters makes."""
+    if not callable(function) or _required(function):
+        raise ValueError(
+            f"{path}: has no example inputs for {name}; write a function {_INPUTS}() that returns the list of them, "
+            "or a function without parameters that returns a Graph"
+        )
+    made = _called(path, f"{name}()", function)
+    if isinstance(made, Graph):
+        return made
+    raise ValueError(
+        f"{path}: {name}() returns {made!r:.40}, and no Graph; return one, or write a function {_INPUTS}() that "
+        f"returns the list of example inputs of {name}"
+    )
 
 
 def _required(function: Any) -> list[str]:

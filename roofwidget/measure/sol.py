@@ -64,20 +64,20 @@ def sol(
     Examples
     --------
     >>> from roofwidget import Graph
-    >>> g = Graph("linear")
-    >>> x, w = g.input("x", (16, 8192), "bf16"), g.input("w", (8192, 8192), "bf16")
-    >>> g.output(g.relu(g.matmul(x, w)))
+    >>> g = Graph("int8 linear")
+    >>> x, q = g.input("x", (16, 8192), "bf16"), g.input("q", (8192, 8192), "int8")
+    >>> g.output(g.matmul(x, g.cast(q, "bf16")))
     >>> linear = sol(g, "h100-sxm")
     >>> linear
-    speed of light of linear on NVIDIA H100 SXM, 2.15 GFLOP
-    unfused   40.6 µs  136 MB  one kernel per op
-    compiler  40.2 µs  135 MB  what a compiler does today, at best
-    best      40.2 µs  135 MB  what one can write: 1 kernel, optimal
-    light     40.2 µs  135 MB  speed of light, bound by HBM
-    >>> print(linear.score("45 us", baseline="50 us"))
-    score 0.6724 against a measured baseline of 50 µs; 89 % of the speed of light
-    >>> print(linear.verdict("6 us").word)
-    impossible
+    speed of light of int8 linear on NVIDIA H100 SXM5 80GB, 2.15 GFLOP
+    unfused    100 µs   336 MB  one kernel per op
+    compiler  20.2 µs  67.6 MB  what a compiler does today, at best
+    best      20.2 µs  67.6 MB  what one can write: 1 kernel, optimal
+    light     20.2 µs  67.6 MB  speed of light, bound by HBM
+    >>> print(linear.score("24 us", baseline="30 us"))
+    score 0.7206 against a measured baseline of 30 µs; 84 % of the speed of light
+    >>> linear.verdict("6 us").word
+    'impossible'
     """
     how: dict[str, Any] = {"dims": dims, "launch_overhead": launch_overhead, "warm": warm}
     return speed_of_light(graph_of(graph, inputs), chip, precision, **how)
@@ -100,8 +100,8 @@ def graph_of(graph: Any, inputs: Any = ()) -> Graph:
             f"sol needs example inputs to trace {_name(graph)}, and got no tensor of PyTorch and no array of JAX; "
             "give them as inputs=(x, w)"
         )
-    make = {"torch": Graph.from_torch, "jax": Graph.from_jax}[framework]
-    return make(graph, *args, **kwargs)
+    trace = Graph.from_torch if framework == "torch" else Graph.from_jax
+    return trace(graph, *args, **kwargs)
 
 
 def _name(given: Any) -> str:

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from roofwidget import units
 from roofwidget.chips import Chip, ChipLike, shared_on_chip
@@ -246,16 +246,10 @@ class SpeedOfLight:
         below = f"measured {shown} is below {light}, {least}"
         others = [part for word, part in self.parts.items() if word in ("tensor", self.chip.main_memory)]
         if seconds >= max(others, default=0.0) * (1 - AT_LIGHT):
-            word, checks = (
-                "check the convention",
-                [
-                    f"the FLOPs of an op such as a softmax or an exponential are a convention "
-                    f"({self.graph.convention.described}), no bound: check the convention"
-                ],
-            )
-        else:
-            word, checks = "impossible", list(self._checks(seconds))
-        return TimeVerdict(word, f"{below}. Check:", tuple(checks))
+            counting = self.graph.convention.described
+            check = f"how many FLOPs a softmax or an exponential has is a convention, {counting}, and no bound"
+            return TimeVerdict("check the convention", f"{below}. Check:", (check,))
+        return TimeVerdict("impossible", f"{below}. Check:", tuple(self._checks(seconds)))
 
     def _least_time(self) -> str:
         if self.bound_by == self.chip.main_memory:
@@ -395,29 +389,31 @@ def speed_of_light(
     overhead = units.finite(units.parse(launch_overhead, "s", "launch_overhead"), "launch_overhead")
     counts = structure.counts_at(dims)
     forms = Forms(structure, counts, there, precision, overhead, dims)
-    how = {"precision": precision, "launch_overhead": overhead, "dims": dims}
+    how: dict[str, Any] = {"precision": precision, "launch_overhead": overhead, "dims": dims}
     best, compiler = Partition.best(graph, there, **how), Partition.like("compiler", graph, there, **how)
-    found = [_cost(forms, one) for one in (Partition.unfused(graph), compiler, best)]
+    unfused, compiled, fastest = (_cost(forms, one) for one in (Partition.unfused(graph), compiler, best))
     is_proved = best.how == "optimal"
-    if found[1][0] < found[2][0]:
+    if compiled.seconds < fastest.seconds:
         # The greedy search can miss what the exact search for the kernels of compilers finds.
-        best, found[2] = compiler, found[1]
+        best, fastest = compiler, compiled
     work, seconds = _work_of(structure, counts), _parts(structure, counts, forms)
     shared = shared_on_chip(there)
     if warm and not isfinite(shared):
         raise ValueError(f"warm=True needs the capacity of a cache of {there.name}, which is unknown; leave warm out")
-    left = max(0.0, work.compulsory - shared)
-    light_bytes = int(left) if warm else work.compulsory
-    memory = {there.main_memory: light_bytes / forms.bandwidth}
-    parts = {**memory, **seconds}
-    times = {"unfused": found[0][0], "compiler": found[1][0], "best": found[2][0], "light": max(parts.values())}
-    moved = {"unfused_bytes": found[0][1], "compiler_bytes": found[1][1], "best_bytes": found[2][1]}
+    left = int(max(0.0, work.compulsory - shared))
+    light_bytes = left if warm else work.compulsory
+    parts = {there.main_memory: light_bytes / forms.bandwidth, **seconds}
     return SpeedOfLight(
         graph,
         there,
         precision,
-        **times,
-        **moved,
+        unfused=unfused.seconds,
+        compiler=compiled.seconds,
+        best=fastest.seconds,
+        light=max(parts.values()),
+        unfused_bytes=unfused.moved,
+        compiler_bytes=compiled.moved,
+        best_bytes=fastest.moved,
         light_bytes=light_bytes,
         flops=sum(work.flops.values()),
         parts=parts,
@@ -426,9 +422,16 @@ def speed_of_light(
         kernels=tuple(_kernels(forms, best)),
         warm=warm,
         warm_light=max([left / forms.bandwidth, *seconds.values()]),
-        notes=(*_unknown(structure, counts), *graph.notes),
+        notes=(*_sizes(graph, dims), *_unknown(structure, counts), *graph.notes),
         _work=work,
     )
+
+
+class _Cost(NamedTuple):
+    """The seconds and the bytes of a partition."""
+
+    seconds: float
+    moved: int
 
 
 def _masks(partition: Partition) -> Iterator[int]:
@@ -436,10 +439,9 @@ def _masks(partition: Partition) -> Iterator[int]:
         yield sum(1 << op for op in group)
 
 
-def _cost(forms: Forms, partition: Partition) -> tuple[float, int]:
-    """Return the seconds and the bytes of a partition."""
+def _cost(forms: Forms, partition: Partition) -> _Cost:
     masks = list(_masks(partition))
-    return sum(map(forms.time, masks)), sum(forms.done(mask)[0] for mask in masks)
+    return _Cost(sum(map(forms.time, masks)), sum(forms.done(mask)[0] for mask in masks))
 
 
 def _kernels(forms: Forms, partition: Partition) -> Iterator[TimedKernel]:
@@ -482,14 +484,19 @@ def _parts(structure: Structure, counts: Counts[int], forms: Forms) -> dict[str,
     return {word: seconds[word] for word in CLASSES if word in seconds}
 
 
+def _sizes(graph: Graph, dims: Dims) -> list[str]:
+    sizes = graph.environment(dims)
+    found = [f"{dim.name} = {sizes[dim.name]:,}" for dim in graph.dims]
+    return [f"counted at {', '.join(found)}"] if found else []
+
+
 def _unknown(structure: Structure, counts: Counts[int]) -> list[str]:
     found = [structure.names[op] for op in members(structure.of_kind["opaque"]) if not any(counts.flops[op].values())]
     if not found:
         return []
     have = "has" if len(found) == 1 else "have"
-    return [
-        f"a lower bound: {counted(len(found), 'op')} {have} no FLOPs: {first_few(list(map(one_line, found)), _MAX_TENSORS)}"
-    ]
+    names = first_few(list(map(one_line, found)), _MAX_TENSORS)
+    return [f"a lower bound: {counted(len(found), 'op')} {have} no FLOPs: {names}"]
 
 
 def _seconds(value: float | str, what: str) -> float:
