@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Final
 
+from roofwidget.chips import MissingFigureError
 from roofwidget.cli.options import chip_called, share, width, working
 from roofwidget.cli.sol_file import graph_in
 from roofwidget.cli.sol_report import report, text
@@ -68,7 +69,11 @@ def _sol(options: argparse.Namespace) -> int:
     chip = chip_called(options.chip)
     with working(f"tracing {options.file}"):
         graph = graph_in(options.file)
-        found = sol(graph, chip, options.precision, launch_overhead=options.launch_overhead, warm=options.warm)
+        try:
+            found = sol(graph, chip, options.precision, launch_overhead=options.launch_overhead, warm=options.warm)
+        except MissingFigureError as error:
+            fix = f"--precision {chip.precision()} takes that peak for every op"
+            raise ValueError(f"{options.file}: {error}; {fix}") from error
     document = report(
         found,
         file=options.file,

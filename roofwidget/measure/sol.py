@@ -75,7 +75,7 @@ def sol(
     best      20.2 µs  67.6 MB  what one can write: 1 kernel, optimal
     light     20.2 µs  67.6 MB  speed of light, bound by HBM
     >>> print(linear.score("24 us", baseline="30 us"))
-    score 0.7206 against a measured baseline of 30 µs; 84 % of the speed of light
+    score 0.7202 against a measured baseline of 30 µs; 84 % of the speed of light
     >>> linear.verdict("6 us").word
     'impossible'
     """

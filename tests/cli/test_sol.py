@@ -232,6 +232,12 @@ def test_faults_of_the_options_name_the_option(capsys: Capture, tmp_path: Path, 
     assert "--fail-below is about" in fault(capsys, linear, "--chip", "h100-sxm", "--fail-below", "60%")
     assert "measured" in fault(capsys, linear, "--chip", "h100-sxm", "--measured", "fast")
     assert "fp3" in fault(capsys, linear, "--chip", "h100-sxm", "--precision", "fp3")
+    double = str(write(tmp_path / "double.py", GRAPH.replace("bf16", "fp64")))
+    assert fault(capsys, double, "--chip", "v5p") == (
+        f"{double}: TPU v5p has no peak for precision 'fp64'; it has 'bf16', 'int8', 'int4'; "
+        "--precision bf16 takes that peak for every op"
+    )
+    assert document(capsys, double, "--chip", "v5p", "--precision", "bf16")["light"]["bytes"] == 4 * LIGHT_BYTES
     with pytest.raises(SystemExit) as stopped:
         main(["sol", linear])
     assert stopped.value.code == 2
