@@ -9,7 +9,7 @@ from roofwidget.chips import ChipLike
 from roofwidget.measure.frameworks import framework_of
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.partition import Dims, Partition
+from roofwidget.workloads.partition import Dims
 from roofwidget.workloads.speed_of_light import SpeedOfLight, speed_of_light
 
 
@@ -86,24 +86,20 @@ def sol(
 def graph_of(graph: Any, inputs: Any = ()) -> Graph:
     """Return a graph, or the graph of a model that is traced with these example inputs."""
     has_inputs = not (isinstance(inputs, (tuple, list, Mapping)) and not inputs)
-    if isinstance(graph, (Graph, Partition)):
+    if isinstance(graph, Graph):
         if has_inputs:
-            raise TypeError(f"inputs= are for models, and '{_name(graph)}' is a graph: leave inputs out")
-        return graph if isinstance(graph, Graph) else graph.graph
+            raise TypeError(f"inputs= are for models, and '{graph.name}' is a graph: leave inputs out")
+        return graph
     if not callable(graph):
         raise TypeError(f"sol needs a Graph, a PyTorch model, or a function of tensors or arrays, got {graph!r:.60}")
     args = inputs if isinstance(inputs, (tuple, list)) else () if isinstance(inputs, Mapping) else (inputs,)
     kwargs = inputs if isinstance(inputs, Mapping) else {}
     framework = framework_of(graph, (*args, *kwargs.values()))
     if framework == "numpy":
+        name = getattr(graph, "__name__", type(graph).__name__)
         raise ValueError(
-            f"sol needs example inputs to trace {_name(graph)}, and got no tensor of PyTorch and no array of JAX; "
+            f"sol needs example inputs to trace {name}, and got no tensor of PyTorch and no array of JAX; "
             "give them as inputs=(x, w)"
         )
     trace = Graph.from_torch if framework == "torch" else Graph.from_jax
     return trace(graph, *args, **kwargs)
-
-
-def _name(given: Any) -> str:
-    name = given.graph.name if isinstance(given, Partition) else getattr(given, "name", None)
-    return str(name or getattr(given, "__name__", type(given).__name__))

@@ -41,7 +41,6 @@ from roofwidget.workloads.masks import members
 from roofwidget.workloads.op import CLASSES
 from roofwidget.workloads.partition import Dims, Partition
 from roofwidget.workloads.structure import Counts, Structure
-from roofwidget.workloads.tensors import DTYPES, is_floating
 
 AT_LIGHT: Final = 0.01
 """A time that is below light by at most this share is at light: clocks and timers explain the difference."""
@@ -50,7 +49,6 @@ _WORK: Final = {
     "vector": "ops outside of matrix products",
     "transcendental": "transcendental functions",
 }
-_NARROW_BITS: Final = 16
 _MAX_KERNELS: Final = 20
 _MAX_TENSORS: Final = 6
 _MAX_NAMES_CHARACTERS: Final = 80
@@ -265,21 +263,21 @@ class SpeedOfLight:
             there = shared_on_chip(chip)
             if not self.warm and work.read_bytes <= there and seconds >= self.warm_light * (1 - AT_LIGHT):
                 size = "an unknown number of bytes" if there == inf else _bytes(there)
-                yield (
-                    f"inputs were in cache: {_bytes(work.read_bytes)} are read, and the units of {chip.name} share "
-                    f"{size}; clear it before each run, or compare with warm=True: {_time(self.warm_light)}"
-                )
+                can = f"{chip.name} keeps {size} on chip for all units"
+                warm = "" if there == inf else f", or compare with warm=True: {_time(self.warm_light)}"
+                read = _bytes(work.read_bytes)
+                yield f"inputs were in cache: {read} are read, and {can}; clear it before each run{warm}"
             yield (
-                f"fewer bytes than the {_bytes(self.light_bytes)} that are counted: weights or a cache of fewer bits, "
+                f"fewer bytes than the {_bytes(self.light_bytes)} that are counted, such as by weights of fewer bits, "
                 "sparsity, experts that no token reaches, skipped padding, constants that were folded"
             )
         if seconds < self.parts.get("tensor", 0.0):
             of = " and ".join(work.precisions) or "the chip"
-            wide = [one for one in work.precisions if DTYPES.get(one, 0) > _NARROW_BITS and is_floating(one)]
-            narrow = "TF32 or 16-bit math for fp32 inputs" if wide else "math of fewer bits"
+            narrow = "TF32 or 16-bit math for fp32 inputs" if "fp32" in work.precisions else "math of fewer bits"
+            done = format_quantity(float(work.flops["tensor"]), "FLOP")
             yield f"a higher peak than that of {of}: {narrow} (precision= states it), structured sparsity"
             yield (
-                f"fewer FLOPs than the {format_quantity(float(work.flops['tensor']), 'FLOP')} that are counted: "
+                f"fewer FLOPs than the {done} that are counted, such as by "
                 "Winograd or Strassen, scales folded into weights, a causal mask counted in full"
             )
         yield "the clock: above that of the chip's figures, another chip, the time of a part only, an asynchronous call"
@@ -303,8 +301,9 @@ class SpeedOfLight:
         )
         for word, flops in work.flops.items():
             rate = format_quantity(flops / self.parts[word], "FLOP/s", 4)
-            lines.append(f"{_WORK[word]}: {_exact(flops, 'FLOP')} / {rate} = {_time(self.parts[word])}")
-        lines.append(f"light = the longest of these = {_time(self.light)}, bound by {self.bound_by}")
+            of = f" ({', '.join(work.precisions)})" if word == "tensor" and work.precisions else ""
+            lines.append(f"{_WORK[word]}: {_exact(flops, 'FLOP')} / {rate}{of} = {_time(self.parts[word])}")
+        lines.append(f"light = the longest of these = {_time(self.light)}, bound by {self._bound}")
         for kernel in self.kernels[:_MAX_KERNELS]:
             done = f"{_bytes(kernel.form.bytes)}, {format_quantity(float(kernel.form.flops), 'FLOP')}"
             ops = one_line(" + ".join(kernel.ops), _MAX_NAMES_CHARACTERS)
@@ -318,6 +317,10 @@ class SpeedOfLight:
             f"unfused = {_time(self.unfused)}: {counted(len(self.graph.ops), 'kernel')}, each with its own bound"
         )
         return tuple(lines)
+
+    @property
+    def _bound(self) -> str:
+        return self.bound_by if self.bound_by == self.chip.main_memory else f"{self.bound_by} FLOPs"
 
     @property
     def _found(self) -> str:
@@ -335,7 +338,7 @@ class SpeedOfLight:
                 self.best_bytes,
                 f"what one can write: {counted(len(self.kernels), 'kernel')}, {self.how}",
             ),
-            ("light", self.light, self.light_bytes, f"speed of light, bound by {self.bound_by}"),
+            ("light", self.light, self.light_bytes, f"speed of light, bound by {self._bound}"),
         ]
         return [[word, _time(seconds), _bytes(moved), meaning] for word, seconds, moved, meaning in rows]
 
@@ -396,7 +399,7 @@ def speed_of_light(
     if compiled.seconds < fastest.seconds:
         # The greedy search can miss what the exact search for the kernels of compilers finds.
         best, fastest = compiler, compiled
-    work, seconds = _work_of(structure, counts), _parts(structure, counts, forms)
+    work, seconds = _work_of(structure, counts, forms), _parts(structure, counts, forms)
     shared = shared_on_chip(there)
     if warm and not isfinite(shared):
         raise ValueError(f"warm=True needs the capacity of a cache of {there.name}, which is unknown; leave warm out")
@@ -449,15 +452,16 @@ def _kernels(forms: Forms, partition: Partition) -> Iterator[TimedKernel]:
         yield TimedKernel(ops, forms.time(mask), forms.described(mask))
 
 
-def _work_of(structure: Structure, counts: Counts[int]) -> _Work:
+def _work_of(structure: Structure, counts: Counts[int], forms: Forms) -> _Work:
     s = structure
     names = [tensor.name for tensor in s.tensors]
     read = {names[t]: size for t, size in enumerate(counts.sizes) if not s.producer[t] and s.readers[t]}
     written = {names[t]: size for t, size in enumerate(counts.sizes) if s.producer[t] and s.kept[t]}
     # The rows of a table that a gather reads in any order. Extra bytes of other ops are read again, or need not move.
     read |= {f"rows of {s.names[op]}": counts.extra[op] for op in members(s.gathering) if counts.extra[op]}
-    products = [s.stated[op] for op in members(s.of_kind["matmul"])]
-    return _Work(read, written, s.flops(s.everything, counts), tuple(dict.fromkeys(filter(None, products))))
+    stated = (s.stated[op] for op, flops in enumerate(counts.flops) if flops.get("tensor"))
+    precisions = dict.fromkeys(one or forms.asked for one in stated) if forms.own else (forms.asked,)
+    return _Work(read, written, s.flops(s.everything, counts), tuple(precisions))
 
 
 def _parts(structure: Structure, counts: Counts[int], forms: Forms) -> dict[str, float]:

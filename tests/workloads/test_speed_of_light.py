@@ -393,6 +393,10 @@ def test_warm_light_counts_only_what_does_not_fit_in_cache() -> None:
     # Not even a warm cache explains 5 µs.
     assert not any("in cache" in check for check in cold.verdict("5 us").checks)
     bare = Chip("bare", {"bf16": 1e15}, {"HBM": 4e12})
+    assert speed_of_light(g, bare).verdict("7 us").checks[0] == (
+        "inputs were in cache: 40 MB are read, and bare keeps an unknown number of bytes on chip for all units; "
+        "clear it before each run"
+    )
     with pytest.raises(ValueError, match="cache of bare, which is unknown; leave warm out"):
         speed_of_light(g, bare, warm=True)
 
@@ -411,6 +415,9 @@ def test_a_precision_gives_every_op_its_peak_and_changes_no_bytes() -> None:
     auto, narrow = (speed_of_light(graph_of(sizes, text, outputs), chip, one) for one in ("auto", "fp8"))
     assert narrow.light == pytest.approx(auto.light / 2)
     assert narrow.light_bytes == auto.light_bytes
+    assert "1,099,511,627,776 FLOP / 2 PFLOP/s (fp8) = 550 µs" in narrow.derivation[3]
+    assert "than that of fp8: math of fewer bits" in narrow.verdict("100 us").checks[1]
+    assert repr(narrow).endswith("speed of light, bound by tensor FLOPs")
 
 
 def test_flops_outside_of_products_run_at_the_fastest_precision_so_that_light_is_the_least() -> None:
@@ -462,7 +469,7 @@ def test_the_derivation_is_line_by_line_with_exact_counts() -> None:
         "reads once: q 33.6 MB; x 262 kB",
         "writes once: y 262 kB",
         "HBM: 34,078,720 B / 4 TB/s = 8.52 µs",
-        "matrix products: 2,147,483,648 FLOP / 1 PFLOP/s = 2.15 µs",
+        "matrix products: 2,147,483,648 FLOP / 1 PFLOP/s (bf16) = 2.15 µs",
         "light = the longest of these = 8.52 µs, bound by HBM",
     )
     assert lines[5].startswith("best: cast + mm: 34.1 MB, 2.15 GFLOP in 8.52 µs; tiles")
