@@ -70,10 +70,10 @@ def sol(
     >>> linear = sol(g, "h100-sxm")
     >>> linear
     speed of light of int8 linear on NVIDIA H100 SXM5 80GB, 2.15 GFLOP
-    unfused    100 µs   336 MB  one kernel per op
-    compiler  20.2 µs  67.6 MB  what a compiler does today, at best
-    best      20.2 µs  67.6 MB  what one can write: 1 kernel, optimal
-    light     20.2 µs  67.6 MB  speed of light, bound by HBM
+    unfused   100.3 µs   336 MB  one kernel per op
+    compiler  20.19 µs  67.6 MB  what a compiler does today, at best
+    best      20.19 µs  67.6 MB  what one can write: 1 kernel, optimal
+    light     20.19 µs  67.6 MB  speed of light, bound by HBM
     >>> print(linear.score("24 us", baseline="30 us"))
     score 0.7202 against a measured baseline of 30 µs; 84 % of the speed of light
     >>> linear.verdict("6 us").word

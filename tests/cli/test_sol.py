@@ -107,11 +107,11 @@ def test_a_graph_of_a_file_has_the_four_times(capsys: Capture, linear: str) -> N
     assert text.splitlines()[:5] == [
         f"{linear}:linear",
         "speed of light of linear on NVIDIA H100 SXM5 80GB, 2.15 GFLOP",
-        "unfused   40.4 µs  135 MB  one kernel per op",
-        "compiler  40.2 µs  135 MB  what a compiler does today, at best",
-        "best      40.2 µs  135 MB  what one can write: 1 kernel, optimal",
+        "unfused   40.38 µs  135 MB  one kernel per op",
+        "compiler  40.22 µs  135 MB  what a compiler does today, at best",
+        "best      40.22 µs  135 MB  what one can write: 1 kernel, optimal",
     ]
-    assert "HBM: 134,742,016 B / 3.35 TB/s = 40.2 µs" in text
+    assert "HBM: 134,742,016 B / 3.35 TB/s = 40.22 µs" in text
 
 
 def test_a_function_without_parameters_makes_a_graph(capsys: Capture, tmp_path: Path) -> None:

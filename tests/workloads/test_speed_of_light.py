@@ -415,7 +415,7 @@ def test_a_precision_gives_every_op_its_peak_and_changes_no_bytes() -> None:
     auto, narrow = (speed_of_light(graph_of(sizes, text, outputs), chip, one) for one in ("auto", "fp8"))
     assert narrow.light == pytest.approx(auto.light / 2)
     assert narrow.light_bytes == auto.light_bytes
-    assert "1,099,511,627,776 FLOP / 2 PFLOP/s (fp8) = 550 µs" in narrow.derivation[3]
+    assert "1,099,511,627,776 FLOP / 2 PFLOP/s (fp8) = 549.8 µs" in narrow.derivation[3]
     assert "than that of fp8: math of fewer bits" in narrow.verdict("100 us").checks[1]
     assert repr(narrow).endswith("speed of light, bound by tensor FLOPs")
 
@@ -469,14 +469,14 @@ def test_the_derivation_is_line_by_line_with_exact_counts() -> None:
         "reads once: q 33.6 MB; x 262 kB",
         "writes once: y 262 kB",
         "HBM: 34,078,720 B / 4 TB/s = 8.52 µs",
-        "matrix products: 2,147,483,648 FLOP / 1 PFLOP/s (bf16) = 2.15 µs",
+        "matrix products: 2,147,483,648 FLOP / 1 PFLOP/s (bf16) = 2.147 µs",
         "light = the longest of these = 8.52 µs, bound by HBM",
     )
     assert lines[5].startswith("best: cast + mm: 34.1 MB, 2.15 GFLOP in 8.52 µs; tiles")
     assert lines[6:] == (
         "best = the sum = 8.52 µs, which the search proved to be the least under the model",
         "compiler = 8.52 µs: at most one matrix product in a kernel, no reduction beside it",
-        "unfused = 75.6 µs: 2 kernels, each with its own bound",
+        "unfused = 75.63 µs: 2 kernels, each with its own bound",
     )
 
 
