@@ -349,6 +349,9 @@ def test_only_reasons_that_apply_are_given() -> None:
     assert words(of(10e-6), "6 us") == ["inputs were", "fewer bytes", "the clock:"]
     # 240 MB are read: a cache of 52 MB cannot hold them.
     assert words(of(120e-6), "60 us") == ["fewer bytes", "the clock:"]
+    # 60 MB are read. That 52 MB of the 120 MB stay on chip would be enough, but a cache keeps none of a longer walk.
+    assert of(30e-6).warm_light < 20e-6
+    assert words(of(30e-6), "20 us") == ["fewer bytes", "the clock:"]
     # A product of 10 µs that moves 8,448 B: bytes explain nothing.
     tensor = of(10e-6, "tensor")
     assert tensor.bound_by == "tensor"
