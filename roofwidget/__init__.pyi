@@ -66,6 +66,7 @@ from roofwidget.measure.profile import Profile as Profile
 from roofwidget.measure.profile import count_flops as count_flops
 from roofwidget.measure.profile import profile as profile
 from roofwidget.measure.recording import Recording as Recording  # not in __all__
+from roofwidget.measure.sol import sol as sol
 from roofwidget.measure.sweep import Sweep as Sweep
 from roofwidget.measure.sweep import sweep as sweep
 from roofwidget.measure.this_chip import this_chip as this_chip
@@ -99,6 +100,10 @@ from roofwidget.workloads import model_flops as model_flops
 from roofwidget.workloads import register_op as register_op
 from roofwidget.workloads import serve as serve
 from roofwidget.workloads.partition import Partition as Partition
+from roofwidget.workloads.speed_of_light import Score as Score  # not in __all__
+from roofwidget.workloads.speed_of_light import SpeedOfLight as SpeedOfLight
+from roofwidget.workloads.speed_of_light import TimedKernel as TimedKernel  # not in __all__
+from roofwidget.workloads.speed_of_light import TimeVerdict as TimeVerdict  # not in __all__
 
 __version__: str
 _NAMES: dict[str, str]

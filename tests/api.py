@@ -23,7 +23,7 @@ from roofwidget.model import RooflineModel
 
 ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "tests" / "api.txt"
-_SCHEMAS: Final = ("chips/chips.schema.json", "cli/check.schema.json")
+_SCHEMAS: Final = ("chips/chips.schema.json", "cli/check.schema.json", "cli/sol.schema.json")
 _STARS: Final = {ParameterKind.var_positional: "*", ParameterKind.var_keyword: "**"}
 
 

@@ -1,4 +1,4 @@
-"""The pages on arithmetic and on serving: every example in them runs and prints what the page says."""
+"""The pages on arithmetic, on serving and on the speed of light: every example in them runs and prints what the page says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.places import DOCS, text_of
 
-PAGES = {"arithmetic.md": 20, "serving.md": 12}
+PAGES = {"arithmetic.md": 20, "serving.md": 12, "speed_of_light.md": 7}
 
 
 @pytest.mark.parametrize(("name", "least"), PAGES.items())

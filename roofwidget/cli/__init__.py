@@ -26,12 +26,14 @@ Rooflines outside a notebook.
   roofwidget show profile.csv                    the roofline, in this terminal
   roofwidget show profile.csv --png roof.png     the same as a picture
   roofwidget read profile.csv                    which column became what?
+  roofwidget sol model.py --chip b200            how fast could this model be?
 
 "roofwidget COMMAND --help" has more examples of each command."""
 _COMMANDS: Final = {
     "check": "say which kernel to fix first, and on which chip it is faster; a check for CI",
     "show": "draw a roofline in the terminal, or as a picture or a page",
     "read": "say how a file is read: which column became what, and what is unknown",
+    "sol": "say the least time for the operations of a PyTorch model or a JAX function: its speed of light",
     "chips": "list the chips of the catalogue",
     "peaks": "measure the peaks of this machine",
     "page": "write an executed notebook as one HTML page with its widgets alive",

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import shutil
 from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.cli.check_report import Limits, report
 from roofwidget.cli.check_text import markdown, text
-from roofwidget.cli.options import add_profile, chip_called, chip_of, profile
+from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, share, width
 
 DESCRIPTION: Final = """\
 Say how far each kernel of a profile is from its roof, what limits it, and what
@@ -33,9 +31,6 @@ Exit status: 0 fine, 1 below a limit that you gave, 2 could not say (one
 sentence on stderr). If GITHUB_STEP_SUMMARY names a file, the result is added
 to it as Markdown.
 """
-_SHARE: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
-_PIPE_WIDTH: Final = 120
-_PERCENT: Final = 100.0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -53,14 +48,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="JSON of the schema in check.schema.json; see docs/ci.md")
     command.add_argument(
         "--fail-below",
-        type=_share,
+        type=share,
         metavar="SHARE",
         help="exit with 1 if less of the roof is reached, such as 60%% or 0.6",
     )
     command.add_argument("--each", action="store_true", help="--fail-below is for each kernel, not for all together")
     command.add_argument(
         "--fail-slower",
-        type=_share,
+        type=share,
         metavar="SHARE",
         help="exit with 1 if a kernel takes more time than in --baseline by more than this share, such as 5%%",
     )
@@ -90,24 +85,12 @@ def _check(options: argparse.Namespace) -> int:
     if summary:
         with Path(summary).open("a", encoding="utf-8", newline="\n") as out:
             out.write(markdown(document))
-    print(_json(document) if options.json else text(document, _width()))
+    print(_json(document) if options.json else text(document, width()))
     return int(document["exit_status"])
 
 
 def _json(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _width() -> int:
-    return shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns
-
-
-def _share(given: str) -> float:
-    found = _SHARE.fullmatch(given.strip())
-    share = float(found[1]) / (_PERCENT if found[2] else 1.0) if found else -1.0
-    if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"'{given}' is no share; write for example 60% or 0.6")
-    return share
 
 
 def _whole(given: str) -> int:

@@ -1,9 +1,11 @@
-"""What several commands share: the profile, the chip, and progress on stderr."""
+"""What several commands share: the profile, the chip, the width of the output, and progress on stderr."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import re
+import shutil
 import sys
 import threading
 import time
@@ -18,6 +20,9 @@ from roofwidget.readers import FORMATS, read
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import one_line
 
+_SHARE: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
+_PERCENT: Final = 100.0
+_PIPE_WIDTH: Final = 120
 _SILENT_SECONDS: Final = 1.0
 _SECONDS_BETWEEN_UPDATES: Final = 0.5
 _CLEAR_LINE: Final = "\r\x1b[K"
@@ -101,6 +106,20 @@ def chip_called(name: str) -> Chip:
     if len(chips) != 1:
         raise ValueError(f"{name}: has {len(chips)} chips, and one is needed: {listed(one.name for one in chips)}")
     return chips[0]
+
+
+def share(given: str) -> float:
+    """Return a share that the user writes, such as 60% or 0.6."""
+    found = _SHARE.fullmatch(given.strip())
+    part = float(found[1]) / (_PERCENT if found[2] else 1.0) if found else -1.0
+    if not 0 < part <= 1:
+        raise argparse.ArgumentTypeError(f"'{given}' is no share; write for example 60% or 0.6")
+    return part
+
+
+def width() -> int:
+    """Return the columns of the terminal, or of a pipe."""
+    return shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns
 
 
 def say(message: str) -> None:

@@ -20,6 +20,7 @@ from roofwidget.workloads.expressions import (
     Symbol,  # noqa: F401 - the same
     dim,
 )
+from roofwidget.workloads.forms import KernelForm
 from roofwidget.workloads.graph import Graph, register_op
 from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.models.chains import chain
@@ -48,6 +49,7 @@ __all__ = [
     "Expression",
     "FusionError",
     "Graph",
+    "KernelForm",
     "Op",
     "Refusal",
     "Serving",

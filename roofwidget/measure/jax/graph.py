@@ -7,7 +7,7 @@ a transpose or a slice, read and write what they move.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any, Final
@@ -45,6 +45,13 @@ def graph_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gr
     names = _argument_names(function, [path for path, _ in leaves])
     inputs = [array_of(var.aval, called).view() for var, called in zip(closed.jaxpr.invars, names, strict=True)]
     return trace.graph(view for view in _Reader(trace).run(closed, inputs, "") if view is not None)
+
+
+def without_values(make: Callable[[], Any]) -> Any:
+    """Return what a function makes, such as inputs, with arrays that have shapes but no memory."""
+    import jax  # noqa: PLC0415 - optional
+
+    return jax.eval_shape(make)
 
 
 def _argument_names(function: Any, paths: Iterable[Any]) -> list[str]:

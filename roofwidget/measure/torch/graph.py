@@ -47,6 +47,12 @@ def graph_of(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_
     return trace.graph(reader.program(program))
 
 
+def without_values(make: Callable[[], Any]) -> Any:
+    """Return what a function makes, such as a model or inputs, with tensors that have shapes but no memory."""
+    with torch.device("meta"):
+        return make()
+
+
 def _module(model: Any) -> tuple[Any, str]:
     """Return a module for a model or a function, and its name."""
     if isinstance(model, torch.nn.Module):

@@ -12,6 +12,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 
 import roofwidget as rw  # noqa: E402
+from tests.workloads.test_speed_of_light import G  # noqa: E402
 
 Array = Any
 
@@ -263,3 +264,21 @@ def test_a_function_without_operations_is_refused() -> None:
 
     with pytest.raises(ValueError, match="identity has no operations"):
         rw.Graph.from_jax(identity, shape(2, 2))
+
+
+def test_the_speed_of_light_of_attention_is_that_of_its_products() -> None:
+    heads, n, d = 8, 1024, 128
+    inputs = [shape(1, heads, n, d, dtype="bfloat16") for _ in range(3)]
+    sol = rw.sol(attend, G, inputs=inputs)
+    moved, scores = 4 * 2 * heads * n * d, 2 * heads * n * n
+    # G moves 4 TB/s and does 1 PFLOP/s in products.
+    assert (sol.light_bytes, sol.bound_by) == (moved, "tensor")
+    assert sol.light == 4 * heads * n * n * d / 1e15
+    # One kernel, which compilers do not make: they write and read the scores.
+    assert (sol.best_bytes, len(sol.kernels)) == (moved, 1)
+    assert sol.compiler_bytes >= moved + 2 * scores
+    assert sol.light <= sol.best <= sol.compiler <= sol.unfused
+    # A function that jax.jit made, and one without inputs.
+    assert rw.sol(jax.jit(attend), G, inputs=inputs).light == sol.light
+    with pytest.raises(ValueError, match="needs example inputs"):
+        rw.sol(jax.jit(attend), G)
