@@ -1,7 +1,7 @@
 // Graphs for tests: those of the golden file, and others written as text.
 
 import golden from "../../tests/golden/fusion.json";
-import { mergeGroupsOf } from "../src/fusion/bodies.ts";
+import { type Cost, type Forms, formsOn } from "../src/fusion/forms.ts";
 import {
   decoding,
   type Environment,
@@ -12,11 +12,11 @@ import {
   type Ops,
 } from "../src/fusion/graph.ts";
 import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
-import { broken, type Fits, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
-import { type Cost, partitionOf } from "../src/fusion/partition.ts";
+import { broken, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
+import { partitionOf } from "../src/fusion/partition.ts";
 import { searchPartition } from "../src/fusion/search.ts";
 import { finish, type Work } from "../src/ui/slices.ts";
-import type { OpKind } from "../src/wire/types.ts";
+import type { OpKind, Share, WireOp } from "../src/wire/types.ts";
 
 type Amount = number | string;
 export type Groups = readonly (readonly number[])[];
@@ -86,19 +86,33 @@ const KINDS: Record<string, OpKind> = {
   "?": "opaque",
 };
 
+/** Bits of the dtypes that written graphs may have. */
+const BITS = { fp32: 32, bf16: 16, fp8: 8, int8: 8, int4: 4 };
+
+interface Written {
+  readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  readonly outputs?: readonly string[];
+  readonly dtypes?: Readonly<Record<string, keyof typeof BITS>>;
+  /** What the ops have beyond their kinds, by name. */
+  readonly ops?: Readonly<Record<string, Partial<WireOp>>>;
+}
+
 /**
  * A graph written as "a: x y > z; …", with a sign before an op's name for its kind. Tensors are 1,000 bf16 elements, or
- * as `shapes` says; each op computes one FLOP of class vector an element, a matmul 1,000 of class tensor. What nothing
- * reads is an output, and so are those tensors named in `outputs`.
+ * as `shapes` says; "x[mk]" names the loops of a tensor, one for each axis. Each op computes one FLOP of class vector an
+ * element, a matmul 1,000 of class tensor. A reduction reduces the last axis. What nothing reads is an output, and so are
+ * those tensors named in `outputs`.
  */
-export function written(
-  text: string,
-  { shapes = {}, outputs = [] }: { shapes?: Record<string, number[]>; outputs?: string[] } = {},
-): Graph {
+export function written(text: string, { shapes = {}, outputs = [], dtypes = {}, ops = {} }: Written = {}): Graph {
+  const loops = new Map<string, string>();
+  const tensors = (part: string | undefined) =>
+    [...(part ?? "").matchAll(/(\w+)(?:\[([^\]]+)\])?/g)].map(([, name = "", axes]) => {
+      if (axes !== undefined) loops.set(name, axes);
+      return name;
+    });
   const steps = text.split(";").map((step) => {
-    const [, sign, name, read, made] = step.match(/^\s*(\W?)(\w+):([^>]*)>(.*)$/) as RegExpMatchArray;
-    const names = (part: string | undefined) => (part ?? "").split(" ").filter((word) => word !== "");
-    return { kind: KINDS[sign ?? ""] as OpKind, name, inputs: names(read), outputs: names(made) };
+    const [, sign, name = "", read, made] = step.match(/^\s*(\W?)(\w+):([^>]*)>(.*)$/) as RegExpMatchArray;
+    return { kind: KINDS[sign ?? ""] as OpKind, name, inputs: tensors(read), outputs: tensors(made) };
   });
   const names = [...new Set(steps.flatMap((step) => [...step.inputs, ...step.outputs]))];
   const index = (tensor: string) => names.indexOf(tensor);
@@ -106,6 +120,12 @@ export function written(
   const product = (sizes: readonly number[]) => sizes.reduce((a, b) => a * b, 1);
   const read = new Set(steps.flatMap((step) => step.inputs));
   const made = steps.flatMap((step) => step.outputs);
+  /** Without names, axes are aligned from the last. How an injective op moves elements is then unknown. */
+  const loopsOf = (tensor: string) => loops.get(tensor) ?? "abcd".slice(4 - shape(tensor).length);
+  const indexOf = ({ kind, inputs, outputs: results }: (typeof steps)[number]) =>
+    kind === "opaque" || (kind === "injective" && !inputs.every((tensor) => loops.has(tensor)))
+      ? null
+      : [inputs, results].map((side) => side.map(loopsOf).join()).join("->");
   return decodeGraph({
     name: text,
     dims: [],
@@ -120,15 +140,18 @@ export function written(
           : { vector: product(shape(step.outputs[0])) },
       extra: 0,
       terms: [],
+      axes: step.kind === "reduction" && step.inputs.length > 0 ? [shape(step.inputs[0]).length - 1] : [],
+      index: indexOf(step),
+      ...ops[step.name],
     })),
     tensors: names.map((name) => ({
       name,
       shape: shape(name),
-      dtype: "bf16",
-      bytes: ["/", ["*", product(shape(name)), "@bf16"], 8],
+      dtype: dtypes[name] ?? "bf16",
+      bytes: ["/", ["*", product(shape(name)), `@${dtypes[name] ?? "bf16"}`], 8],
     })),
     outputs: made.filter((tensor) => !read.has(tensor) || outputs.includes(tensor)).map(index),
-    dtypes: { bf16: 16, fp32: 32 },
+    dtypes: BITS,
     conventions: { textbook: { "@fma": 2 } },
   });
 }
@@ -139,11 +162,28 @@ export function decodeGraph(wire: unknown): Graph {
   return finish(decoding(wire));
 }
 
-export const best = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits, limit?: number) =>
-  finish(searchPartition(graph, values, cost, fits, limit));
+/** The cost of bytes alone. */
+export const byBytes: Cost = (_, bytes) => bytes;
 
-export const pairs = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
-  finish(pairOps(graph, values, fits));
+interface Room extends Partial<Omit<Share, "level">> {
+  readonly cost?: Cost;
+  readonly values?: GraphValues;
+}
+
+/** What kernels can do on a chip whose units hold so many bytes each. Without a number of bytes, all fit. */
+export const formsIn = (graph: Graph, { cost = byBytes, values = valuesOf(graph), bytes, ...room }: Room = {}): Forms =>
+  formsOn(graph, values, bytes === undefined ? null : { level: "SMEM", bytes, units: 1, ...room }, cost);
+
+export const best = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })) =>
+  finish(searchPartition(graph, forms, cost));
+
+export const greedy = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
+  finish(mergeGreedily(graph, forms, cost));
+
+export const pairs = (graph: Graph, forms = formsIn(graph)): Partition => finish(pairOps(graph, forms));
+
+export const likeXla = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
+  finish(fuseLikeXla(graph, forms, cost));
 
 /** The number of pause points of some work. */
 export function pausesOf(work: Work<unknown>): number {
@@ -151,13 +191,6 @@ export function pausesOf(work: Work<unknown>): number {
   while (!work.next().done) pauses++;
   return pauses;
 }
-
-/** Merges as far as it is legal: the merges that save most bytes first. */
-export const fully = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
-  finish(mergeGreedily(graph, finish(mergeGroupsOf(graph, values)), { cost: (_, bytes) => bytes, fits, least: -1 }));
-
-export const likeXla = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Partition =>
-  finish(fuseLikeXla(graph, values, cost, fits));
 
 /** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
 export function faultOf(graph: Graph, groups: readonly Ops[]): RefusalCode | null {
