@@ -340,6 +340,17 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   const feeds = (g: Group, tensor: number, at: number) =>
     g.reads(at)[0] === tensor || (g.readers(tensor) & makers(g, at)) > 0n;
 
+  /** Refuses elements that move in an unknown way beside a product, or after a reduction. */
+  function checkShuffles(g: Group) {
+    const reducing = unionOf([...g.used, ...g.crossing].map(bit));
+    for (const at of g.ops.keys()) {
+      const { kind, index } = graph.ops[g.opAt(at)] as Graph["ops"][number];
+      if (kind !== "injective" || index || (g.dots.length === 0 && (g.before(at) & reducing) === 0n)) continue;
+      const need = sum(new Set([...g.reads(at), ...g.makes(at)]), (tensor) => values.bytes[tensor] as number);
+      if (share === undefined || need > unit) throw refuse(g, "kinds", "shuffle", [at], { need });
+    }
+  }
+
   // -- matrix products ------------------------------------------------------------------------------------------------
   /** Refuses three products one after the other. */
   function checkLevels(g: Group) {
@@ -389,7 +400,8 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     let side = STEP;
     while (live * (2 * side) ** 2 <= unit / 2 && side < 2 ** 30) side *= 2;
     const need = tileBytes(g, live, side, at);
-    if (need > unit) throw refuse(g, "capacity", "tiles", [...g.ops.keys()], { need });
+    if (need > unit)
+      throw refuse(g, "capacity", "side", [...g.ops.keys()], { needs: [{ rows: side, tensors: [], bytes: need }] });
     return side;
   }
   const behind = (g: Group, tensor: number) => g.maker(tensor) | unionOf(membersOf(g.maker(tensor)).map(g.before));
@@ -461,7 +473,8 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const forms = last.length > 0 ? [] : [tiles(g, up, live, final)];
     const wide = unionOf(last.map((at) => over(g, at)));
     if ((wide & ~resultLoops(g, g.dots)) > 0n) throw refuse(g, "axes", "other axes", [last[0] as number, dot]);
-    if (last.length + first.length > 0 && !g.dots.some((at) => isWindow(g, at))) {
+    if (share === undefined && last.length > 0) throw refuse(g, "axes", "whole rows", [last[0] as number, dot]);
+    if (share !== undefined && last.length + first.length > 0 && !g.dots.some((at) => isWindow(g, at))) {
       const keep = final.length > 0 || last.length > 0 ? final : first;
       const [row, all] = keptRows(g, keep);
       const rowsOf = all & ~wide;
@@ -479,8 +492,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       if (!found && forms.length === 0) {
         const count = Math.min(STEP, whole(g, rowsOf));
         throw refuse(g, "capacity", "rows", [last[0] as number], {
-          need: count * (row + held),
-          of: { rows: count, tensors: g.makes(dot).slice(0, 1) },
+          needs: [{ rows: count, tensors: g.makes(dot).slice(0, 1), bytes: count * (row + held) }],
         });
       }
       if (found) forms.push(found);
@@ -560,6 +572,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const first = unionOf(ones.map(bit));
     const fed = twos.filter((at) => (g.before(at) & first) > 0n);
     const [head, tailDot] = [ones[0], fed[0]] as [number, number];
+    if (share === undefined) throw refuse(g, "axes", "chain", [head, tailDot]);
     const mids = fed.map((at) => {
       const made = g.reads(at).filter((tensor) => (behind(g, tensor) & first) > 0n);
       if (made.length !== 1) throw refuse(g, "kinds", "both made", [at]);
@@ -585,8 +598,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const among = (cone: Bits) => g.used.filter((at) => has(cone, at));
     const [inMiddle, inTail, atFirst] = [among(middle), among(tail), among(pro)];
     for (const at of [...inMiddle, ...atFirst])
-      if ((over(g, at) & ~(has(middle, at) ? summed : deep | summed)) > 0n)
-        throw refuse(g, "axes", "across blocks", [at]);
+      if ((over(g, at) & ~(has(middle, at) ? summed : deep | summed)) > 0n) throw refuse(g, "axes", "block rows", [at]);
     const spread = g.crossing.find((at) => (over(g, at) & rowsOf) > 0n);
     if (spread !== undefined) throw refuse(g, "axes", "across blocks", [spread]);
     const wide = resultLoops(g, twos) & ~rowsOf;
@@ -624,8 +636,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     if (forms.length > 0) return forms;
     const block = Math.min(STEP, whole(g, rowsOf));
     throw refuse(g, "capacity", "rows", [head, tailDot], {
-      need: block * Math.min(one, two),
-      of: { rows: block, tensors: [...new Set(one <= two ? [...outs, ...lefts] : mids)] },
+      needs: [
+        { rows: block, tensors: [...new Set([...outs, ...lefts])], bytes: block * one },
+        { rows: block, tensors: [...new Set(mids)], bytes: block * two },
+      ],
     });
   }
   interface Chain {
@@ -712,6 +726,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     try {
       const g = groupOf(ops);
       if (!hasDot && !ops.some(isReducing)) return stream(g);
+      checkShuffles(g);
       if (g.loops.joined !== undefined && hasDot)
         return { code: "axes", reason: "joined", ops: [graph.producer[g.loops.joined] as number] };
       if (!hasDot) return byRows(g);

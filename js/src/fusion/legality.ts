@@ -19,16 +19,20 @@ export const groupWith = (partition: Partition, op: number): Ops => listOf(parti
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "axes" | "capacity";
 
 /**
- * Why tiles of a group are no kernel. "beside": an op neither feeds a product nor uses its result. "unrelated": products
- * share no input and no result. "levels": three products one after the other. "both made": both operands of a product are
- * products of the group. "window", "window rows": a product reads neighbours of what another makes, or has no whole rows.
- * "joined": blocks need elements that other blocks make. "prologue axis": a reduction before a product reduces an axis
- * that the product does not add up. "other axes", "unused axes", "no rows": two ops do not
- * have the same axes. "across blocks": an op
- * reduces rows that are spread over blocks. "differ": two reductions reduce different axes, or elements
- * are moved between them. "tiles", "rows": tiles, or rows of tensors, do not fit on chip.
+ * Why a group has no form. "beside": an op neither feeds a product nor uses its result. "unrelated": products share no
+ * input and no result. "levels": three products one after the other. "both made": both operands of a product are products
+ * of the group. "window", "window rows": a product reads neighbours of what another makes, or has no whole rows. "shuffle":
+ * an op moves elements in an unknown way. "joined": blocks need elements that other blocks make. "prologue axis": a
+ * reduction before a product reduces an axis that the product does not add up. "other axes", "unused axes", "no rows": two
+ * ops do not have the same axes. "block rows", "across blocks": a reduction uses, or adds up, rows that are spread over
+ * blocks. "differ": two reductions reduce different axes, or elements are moved between them. "tiles", "side", "rows":
+ * tiles, tiles of a product, or rows of tensors do not fit on chip. "whole rows", "chain": without a chip, nothing holds
+ * the rows of a product or of a chain.
  */
-export type Reason =
+export type Reason = PlainReason | "prologue axis" | "differ" | "shuffle" | "tiles" | "side" | "rows";
+
+/** A reason whose sentence has names alone. */
+export type PlainReason =
   | "beside"
   | "unrelated"
   | "levels"
@@ -36,14 +40,20 @@ export type Reason =
   | "window"
   | "window rows"
   | "joined"
-  | "prologue axis"
   | "other axes"
   | "unused axes"
   | "no rows"
+  | "block rows"
   | "across blocks"
-  | "differ"
-  | "tiles"
-  | "rows";
+  | "whole rows"
+  | "chain";
+
+/** Bytes on chip that rows of tensors need, or tiles with so many rows and columns. */
+interface Need {
+  readonly rows: number;
+  readonly tensors: readonly number[];
+  readonly bytes: number;
+}
 
 /** Why a group has no form on a chip. */
 export interface FormRefusal {
@@ -53,8 +63,8 @@ export interface FormRefusal {
   readonly ops: readonly number[];
   /** Bytes on chip that the kernel would need, where this is the reason. */
   readonly need?: number;
-  /** What would need these bytes: tensors, and how many rows of them. */
-  readonly of?: { readonly rows: number; readonly tensors: readonly number[] };
+  /** What would need more than there is: each of these alone. */
+  readonly needs?: readonly Need[];
 }
 
 /** A reduction and the axes of its first input that it reduces. */

@@ -125,7 +125,7 @@ describe("a softmax over rows and sums over columns", () => {
     );
     expect(sentenceOf({ graph: tall, partition: at(tall, [[0, 1], [2]]) }, 1, 2, refusalIn(tall, [[0, 1], [2]]))).toBe(
       "softmax reduces axis 1 and sum reduces axis 0: one kernel of softmax + sum + divide would keep 4.29 GB on chip " +
-        "at a time; how much the chip holds is unknown",
+        "at a time; show the chip that holds this much",
     );
     expect(formsOn(tall, valuesOf(tall), undefined, byBytes).refusalOf([0, 1, 2])).toMatchObject({ reason: "differ" });
     expect(formsOn(tall, valuesOf(tall), null, byBytes).refusalOf([0, 1, 2])).toBeNull();
@@ -297,7 +297,7 @@ describe("two products one after the other", () => {
     const kept = (n: number) => attention(1024, n, { outputs: ["p"] });
     expect(formOf(kept(256))).toMatchObject({ keeps: "middle", need: 64 * (2 * 256 * 2 + 128 + 64 * 2) });
     expect(told(kept(2048))).toBe(
-      "64 rows of o and q need 16.4 kB, 64 rows of p 540 kB; a unit's share of the SMEM of small holds 232 kB",
+      "64 rows of o and q need 32.8 kB, 64 rows of p 541 kB; a unit's share of the SMEM of small holds 232 kB",
     );
   });
   it("may be two whose operands are not both made", () => {

@@ -112,27 +112,43 @@ export function spoken(graph: Graph, ops: Ops): string {
 /** Returns the sentence that says why a group is no kernel on the chip. */
 export function formSentence(
   { graph }: Pick<Workload, "graph">,
-  { reason, ops, need = 0, of }: FormRefusal,
+  { reason, ops, need = 0, needs = [] }: FormRefusal,
   group: Ops,
   chip: Chip | undefined,
 ): string {
   const [one = "", two = "", three = ""] = opNames(graph, ops);
-  if (reason !== "differ" && reason !== "tiles" && reason !== "rows")
-    return fusionWords.reasons[reason](one, two, three);
-  const share = chip?.share;
-  const texts = (digits: number) => [need, share?.bytes ?? 0].map((size) => formatQuantity(size, "B", digits));
-  const short = texts(3);
-  // If the two sizes would look equal with fewer digits, show all digits.
-  const [needed = "", there = ""] = share && short[0] === short[1] ? texts(15) : short;
-  const holds = share ? fusionWords.holds(share, chip.name, there) : fusionWords.holdsUnknown(chip?.name ?? "");
-  if (reason === "tiles") return fusionWords.capacity(spoken(graph, group), needed, holds);
-  if (of)
-    return fusionWords.rows(of.rows, of.tensors.map((tensor) => tensorName(graph, tensor)).join(", "), needed, holds);
-  const [first, second] = ops.map((op) => ({ name: opName(graph, op), axes: graph.ops[op]?.axes ?? [] })) as [
-    ReducingOp,
-    ReducingOp,
-  ];
-  return fusionWords.axes(first, second, { group: spoken(graph, group), need: needed, holds });
+  const [first, second] = ops.map((op) => ({ name: opName(graph, op), axes: graph.ops[op]?.axes ?? [] }));
+  const there = chip?.share?.bytes ?? Number.NaN;
+  // If a size would look equal to what there is with fewer digits, show all digits.
+  const sizes = needs.length > 0 ? needs.map(({ bytes }) => bytes) : [need];
+  const text = (digits: number) => (size: number) => formatQuantity(size, "B", digits);
+  const said = text(sizes.some((size) => text(3)(size) === text(3)(there)) ? 15 : 3);
+  const holds = chip?.share ? fusionWords.holds(chip.share, chip.name, said(there)) : fusionWords.holdsUnknown;
+  switch (reason) {
+    case "prologue axis":
+      return fusionWords.prologueAxis(first as ReducingOp, two);
+    case "differ":
+      return fusionWords.axes(first as ReducingOp, second as ReducingOp, {
+        ...{ group: spoken(graph, group), need: said(need), holds },
+      });
+    case "shuffle":
+      return fusionWords.shuffle(one, said(need), holds);
+    case "tiles":
+      return fusionWords.capacity(fusionWords.tiles(spoken(graph, group)), said(need), holds);
+    case "side":
+      return fusionWords.capacity(fusionWords.tilesOf(needs[0]?.rows ?? 0), said(sizes[0] as number), holds);
+    case "rows":
+      return fusionWords.rows(
+        needs.map(({ rows, tensors, bytes }) => [
+          rows,
+          tensors.map((tensor) => tensorName(graph, tensor)),
+          said(bytes),
+        ]),
+        holds,
+      );
+    default:
+      return fusionWords.reasons[reason](one, two, three);
+  }
 }
 const tensorName = (graph: Graph, tensor: number) => graph.tensors[tensor]?.name ?? "";
 
