@@ -123,7 +123,7 @@ export function written(text: string, { shapes = {}, outputs = [], dtypes = {}, 
   /** Without names, axes are aligned from the last. How an injective op moves elements is then unknown. */
   const loopsOf = (tensor: string) => loops.get(tensor) ?? "abcd".slice(4 - shape(tensor).length);
   const indexOf = ({ kind, inputs, outputs: results }: (typeof steps)[number]) =>
-    kind === "opaque" || (kind === "injective" && !inputs.every((tensor) => loops.has(tensor)))
+    kind === "opaque" || (kind === "injective" && ![...inputs, ...results].every((tensor) => loops.has(tensor)))
       ? null
       : [inputs, results].map((side) => side.map(loopsOf).join()).join("->");
   return decodeGraph({

@@ -728,7 +728,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       if (!hasDot && !ops.some(isReducing)) return stream(g);
       checkShuffles(g);
       if (g.loops.joined !== undefined && hasDot)
-        return { code: "axes", reason: "joined", ops: [graph.producer[g.loops.joined] as number] };
+        return { code: "axes", reason: "joined", ops: [], tensor: g.loops.joined };
       if (!hasDot) return byRows(g);
       checkLevels(g);
       const dots = unionOf(g.dots.map(bit));

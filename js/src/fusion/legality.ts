@@ -29,7 +29,7 @@ export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-
  * tiles, tiles of a product, or rows of tensors do not fit on chip. "whole rows", "chain": without a chip, nothing holds
  * the rows of a product or of a chain.
  */
-export type Reason = PlainReason | "prologue axis" | "differ" | "shuffle" | "tiles" | "side" | "rows";
+export type Reason = PlainReason | "joined" | "prologue axis" | "differ" | "shuffle" | "tiles" | "side" | "rows";
 
 /** A reason whose sentence has names alone. */
 export type PlainReason =
@@ -39,7 +39,6 @@ export type PlainReason =
   | "both made"
   | "window"
   | "window rows"
-  | "joined"
   | "other axes"
   | "unused axes"
   | "no rows"
@@ -63,6 +62,8 @@ export interface FormRefusal {
   readonly ops: readonly number[];
   /** Bytes on chip that the kernel would need, where this is the reason. */
   readonly need?: number;
+  /** The tensor concerned, where ops are not. */
+  readonly tensor?: number;
   /** What would need more than there is: each of these alone. */
   readonly needs?: readonly Need[];
 }

@@ -438,7 +438,6 @@ export const catalogue: Like<typeof en.catalogue> = {
         `${op} liest ein Fenster des Ergebnisses von ${maker}: benachbarte Blöcke würden dieselben Elemente berechnen`,
       "window rows": (op, reduction) =>
         `${op} liest Nachbarn jedes Elements, daher kann ${reduction} seine Zeilen nicht ganz haben`,
-      joined: (op) => `jeder Block des Ergebnisses von ${op} braucht Elemente, die andere Blöcke berechnen`,
       "other axes": (op, product) => `${op} reduziert andere Achsen als die von ${product}`,
       "unused axes": (op, product) => `${op} hat Achsen, die ${product} nicht verwendet`,
       "no rows": (op, product) => `${op} hat die Zeilen von ${product} nicht`,
@@ -448,6 +447,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       chain: (one, other) =>
         `${one} und ${other} sind zwei Produkte nacheinander: den Chip anzeigen, der ihre Zeilen fasst`,
     },
+    joined: (tensor) => `jeder Block von ${tensor} braucht Elemente, die andere Blöcke berechnen`,
     prologueAxis: ({ name, axes }, product) =>
       `${name} reduziert ${reduced(axes)}, die ${product} nicht aufsummiert: jeder Block bräuchte alle Zeilen davon`,
     shuffle: (op, size, holds) =>

@@ -430,7 +430,6 @@ export const catalogue = {
         `${op} reads a window of the result of ${maker}: neighbouring blocks would compute the same elements`,
       "window rows": (op: string, reduction: string) =>
         `${op} reads neighbours of each element, so ${reduction} cannot have its rows whole`,
-      joined: (op: string) => `each block of the result of ${op} needs elements that other blocks make`,
       "other axes": (op: string, product: string) => `${op} reduces other axes than those of ${product}`,
       "unused axes": (op: string, product: string) => `${op} has axes that ${product} does not use`,
       "no rows": (op: string, product: string) => `${op} does not have the rows of ${product}`,
@@ -441,6 +440,7 @@ export const catalogue = {
       chain: (one: string, other: string) =>
         `${one} and ${other} are a chain of two products: show the chip that holds their rows`,
     },
+    joined: (tensor: string) => `each block of ${tensor} needs elements that other blocks make`,
     prologueAxis: ({ name, axes }: ReducingOp, product: string) =>
       `${name} reduces ${reduced(axes)}, which ${product} does not add up: every block would need all of its rows`,
     shuffle: (op: string, size: string, holds: string) =>

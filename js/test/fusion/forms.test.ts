@@ -308,3 +308,119 @@ describe("two products one after the other", () => {
     expect(told(graph)).toBe("both operands of c are products of the same kernel: a block has rows of only one");
   });
 });
+
+describe("a refusal", () => {
+  const square = Object.fromEntries([..."abcdefghqrstuvwxyz"].map((name) => [name, [64, 64]]));
+  const refused = (text: string, ops: number[], more: Parameters<typeof written>[1] = {}, room: Room = GPU) => {
+    const graph = written(text, { ...more, shapes: { ...square, ...more.shapes } });
+    return told(graph, room, ops);
+  };
+  it("of products names the one between two others, or says that two have nothing in common", () => {
+    const three = "*a: x[mk] u[kn] > p[mn]; *b: p v[no] > q[mo]; *c: q w[or] > s[mr]";
+    expect(refused(three, [0, 1, 2], { shapes: { p: [64, 64] } })).toBe(
+      "a, b and c are three matrix products one after the other: a kernel has at most two",
+    );
+    // The two meet in an op that is not in the kernel.
+    expect(refused("*a: x[mk] u[kn] > y[mn]; act: y > r; *b: s[mk] v[kn] > t[mn]; add: r t > z; all: y t > q", [0, 2])).toBe(
+      "a and b are matrix products that share no input and no result",
+    );
+  });
+  it("of a product names the sum beside it, and the neighbours that it reads", () => {
+    expect(refused("act: x > y; !sum: y > v[m]; *mm: y w[kn] > z[mn]", [0, 1, 2], { shapes: { v: [64] } })).toBe(
+      "sum neither feeds mm nor uses its result",
+    );
+    const shapes = { x: [64, 66], w: [64, 3], y: [64, 64], v: [64, 64], z: [64, 64] };
+    const window = { shapes, ops: { conv: { index: "mk,nj->mn" } } };
+    expect(refused("*mm: u[mk] v[kn] > x[mn]; *conv: x w > y", [0, 1], window)).toBe(
+      "conv reads a window of the result of mm: neighbouring blocks would compute the same elements",
+    );
+    expect(refused("*conv: x w > y; !norm: y > z", [0, 1], window)).toBe(
+      "conv reads neighbours of each element, so norm cannot have its rows whole",
+    );
+  });
+  it("of what moves elements in an unknown way gives the size of its tensors", () => {
+    const [turn, shapes] = ["*mm: x[mk] w[kn] > y[mn]; ~turn: y > z", { y: [64, 64], z: [4096] }];
+    expect(refused(turn, [0, 1], { shapes }, { bytes: 16_384 })).toBeUndefined();
+    expect(refused(turn, [0, 1], { shapes }, { bytes: 16_383 })).toBe(
+      "turn moves elements in a way that is not described: its tensors (16.384 kB) do not fit on chip whole; the SMEM " +
+        "of small holds 16.383 kB",
+    );
+    expect(refused("!norm: x > y; ~turn: y > z", [0, 1], {}, { bytes: 1000 })).toContain("turn moves elements in a way");
+    // Before a reduction, and beside elementwise ops, the order of elements does not matter.
+    expect(refused("~turn: x > y; !norm: y > z", [0, 1], {}, { bytes: 1000 })).toBeUndefined();
+    expect(refused("act: x > y; ~turn: y > z", [0, 1], {}, { bytes: 1000 })).toBeUndefined();
+  });
+  it("of reductions says which axes they reduce, or that elements move between them", () => {
+    const turned = "!sum: x > y; ~turn: y[mn] > z[nm]; !norm: z > u";
+    expect(refused(turned, [0, 1, 2], { ops: { sum: { index: "mn->mn" }, norm: { index: "nm->nm" } } }, { bytes: 1000 })).toBe(
+      "sum and norm reduce axis 1, but elements are moved between them: one kernel of sum + turn + norm would keep " +
+        "16.4 kB on chip at a time; the SMEM of small holds 1 kB",
+    );
+  });
+  it("of a reduction after a product says that its axes are others, or how much its rows need", () => {
+    const stretched = "*mm: x[mk] w[kn] > y[mn]; +act: y v[bmn] > z[bmn]; !sum: z > r[mn]";
+    const sum = { shapes: { v: [16, 64, 64], z: [16, 64, 64] }, ops: { sum: { axes: [0] }, norm: {} } };
+    const norm = `${stretched}; add: z r > q[bmn]`;
+    expect(refused(norm, [0, 1, 2, 3], { ...sum, shapes: { ...sum.shapes, q: [16, 64, 64] } })).toBe(
+      "sum reduces other axes than those of mm",
+    );
+    expect(refused("*mm: x[mk] w[kn] > y[mn]; act: y > r; add: r v[mn] > z", [0, 1, 2], {}, { bytes: 8191 })).toBe(
+      "tiles of 64 × 64 elements need 16.4 kB at a time; the SMEM of small holds 8.19 kB",
+    );
+    expect(refused("*mm: x[mk] w[kn] > y[mn]; !softmax: y > z[mn]", [0, 1], {}, { bytes: 8191 })).toBe(
+      "64 rows of y need 8.192 kB at a time; the SMEM of small holds 8.191 kB",
+    );
+    const one = { x: [1, 64], y: [1, 8192], w: [64, 8192], z: [1, 8192] };
+    expect(refused("*mm: x[mk] w[kn] > y[mn]; !softmax: y > z[mn]", [0, 1], { shapes: one }, { bytes: 16_000 })).toBe(
+      "1 row of y needs 16.4 kB at a time; the SMEM of small holds 16 kB",
+    );
+  });
+  it("of a chain says which axes or rows its products do not share", () => {
+    const wide = [16, 64, 64];
+    const chain = (first: string, middle: string, last: string, shapes: Record<string, number[]>) =>
+      refused(`*a: x[mk] ${first}; ${middle}; *b: r ${last}`, [0, 1, 2], { shapes });
+    expect(chain("u[kn] > y[mn]", "act: y > r[mn]", "v[no] > z[mo]", {})).toBeUndefined();
+    expect(chain("u[jkn] > y[jmn]", "+act: y > r[mn]", "v[no] > z[mo]", { u: wide, y: wide })).toBe(
+      "a has axes that b does not use",
+    );
+    expect(chain("u[kn] > y[mn]", "+act: y t[bmn] > r[bmn]", "v[no] > z[bmo]", { t: wide, r: wide, z: wide })).toBe(
+      "a does not have the rows of b",
+    );
+    const rows = { ops: { norm: { axes: [0] } } };
+    expect(refused("*a: x[mk] u[kn] > y[mn]; !norm: y > r[mn]; *b: r v[no] > z[mo]", [0, 1, 2], rows)).toBe(
+      "norm reduces along the rows that are spread over blocks",
+    );
+    const sums = { shapes: { r: [64] }, ops: { sum: { axes: [0] } } };
+    expect(refused("*a: x[mk] u[kn] > y[mn]; !sum: y > r[n]; *b: y v[no] > z[mo]", [0, 1, 2], sums)).toBe(
+      "sum adds up rows that are spread over blocks",
+    );
+  });
+  it("of elements that other blocks make names what they are of", () => {
+    // Queries and keys are one tensor: each block of scores needs rows of it that other blocks make.
+    const text = "act: x > y; q: y > r[mk]; k: y > t[nk]; *qk: r t > z[mn]";
+    const ops = { act: { index: "ab->ab" }, q: { index: "mk->mk" }, k: { index: "nk->nk" } };
+    expect(refused(text, [0, 1, 2, 3], { ops })).toBe(
+      "each block of z needs elements that other blocks make",
+    );
+    expect(refused(text, [1, 2, 3], { ops })).toBeUndefined();
+  });
+  it("without a chip asks for the one that holds rows", () => {
+    const none = (graph: Graph) => {
+      const ops = [...graph.ops.keys()];
+      const refusal = formsOn(graph, valuesOf(graph), undefined, byBytes).refusalOf(ops);
+      return refusal && formSentence({ graph }, refusal, ops, undefined);
+    };
+    const of = (text: string) => written(text, { shapes: square });
+    expect(none(of("*mm: x[mk] w[kn] > y[mn]; !softmax: y > z[mn]"))).toBe(
+      "softmax needs rows of mm whole: show the chip that holds them",
+    );
+    expect(none(of("*a: x[mk] u[kn] > y[mn]; *b: y v[no] > z[mo]"))).toBe(
+      "a and b are a chain of two products: show the chip that holds their rows",
+    );
+    expect(none(of("*mm: x[mk] w[kn] > y[mn]; ~turn: y > z"))).toBe(
+      "turn moves elements in a way that is not described: its tensors (16.4 kB) do not fit on chip whole; show the " +
+        "chip that holds this much",
+    );
+    expect(none(of("!norm: x > y; *mm: y w[kn] > z[mn]"))).toBeNull();
+  });
+});

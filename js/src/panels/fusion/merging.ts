@@ -112,7 +112,7 @@ export function spoken(graph: Graph, ops: Ops): string {
 /** Returns the sentence that says why a group is no kernel on the chip. */
 export function formSentence(
   { graph }: Pick<Workload, "graph">,
-  { reason, ops, need = 0, needs = [] }: FormRefusal,
+  { reason, ops, tensor = -1, need = 0, needs = [] }: FormRefusal,
   group: Ops,
   chip: Chip | undefined,
 ): string {
@@ -125,6 +125,8 @@ export function formSentence(
   const said = text(sizes.some((size) => text(3)(size) === text(3)(there)) ? 15 : 3);
   const holds = chip?.share ? fusionWords.holds(chip.share, chip.name, said(there)) : fusionWords.holdsUnknown;
   switch (reason) {
+    case "joined":
+      return fusionWords.joined(tensorName(graph, tensor));
     case "prologue axis":
       return fusionWords.prologueAxis(first as ReducingOp, two);
     case "differ":
@@ -141,7 +143,7 @@ export function formSentence(
       return fusionWords.rows(
         needs.map(({ rows, tensors, bytes }) => [
           rows,
-          tensors.map((tensor) => tensorName(graph, tensor)),
+          tensors.map((one) => tensorName(graph, one)),
           said(bytes),
         ]),
         holds,
