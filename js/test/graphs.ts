@@ -16,6 +16,7 @@ import { broken, linked, type Partition, type RefusalCode, wayBack } from "../sr
 import { partitionOf } from "../src/fusion/partition.ts";
 import { searchPartition } from "../src/fusion/search.ts";
 import { finish, type Work } from "../src/ui/slices.ts";
+import { seeded, several } from "./helpers.ts";
 import type { OpKind, Share, WireOp } from "../src/wire/types.ts";
 
 type Amount = number | string;
@@ -91,6 +92,8 @@ const BITS = { fp32: 32, bf16: 16, fp8: 8, int8: 8, int4: 4 };
 
 interface Written {
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /** The size of each loop; 64 if there is none. */
+  readonly sizes?: Readonly<Record<string, number>>;
   readonly outputs?: readonly string[];
   readonly dtypes?: Readonly<Record<string, keyof typeof BITS>>;
   /** What the ops have beyond their kinds, by name. */
@@ -99,11 +102,12 @@ interface Written {
 
 /**
  * A graph written as "a: x y > z; …", with a sign before an op's name for its kind. Tensors are 1,000 bf16 elements, or
- * as `shapes` says; "x[mk]" names the loops of a tensor, one for each axis. Each op computes one FLOP of class vector an
+ * as `shapes` says; "x[mk]" names the loops of a tensor, one for each axis, whose sizes are in `sizes`. Each op computes one FLOP of class vector an
  * element, a matmul 1,000 of class tensor. A reduction reduces the last axis. What nothing reads is an output, and so are
  * those tensors named in `outputs`.
  */
-export function written(text: string, { shapes = {}, outputs = [], dtypes = {}, ops = {} }: Written = {}): Graph {
+export function written(text: string, given: Written = {}): Graph {
+  const { shapes = {}, sizes, outputs = [], dtypes = {}, ops = {} } = given;
   const loops = new Map<string, string>();
   const tensors = (part: string | undefined) =>
     [...(part ?? "").matchAll(/(\w+)(?:\[([^\]]+)\])?/g)].map(([, name = "", axes]) => {
@@ -116,7 +120,8 @@ export function written(text: string, { shapes = {}, outputs = [], dtypes = {}, 
   });
   const names = [...new Set(steps.flatMap((step) => [...step.inputs, ...step.outputs]))];
   const index = (tensor: string) => names.indexOf(tensor);
-  const shape = (tensor: string | undefined) => shapes[tensor ?? ""] ?? [1000];
+  const shape = (tensor = "") =>
+    shapes[tensor] ?? (sizes && [...(loops.get(tensor) ?? "")].map((loop) => sizes[loop] ?? 64)) ?? [1000];
   const product = (sizes: readonly number[]) => sizes.reduce((a, b) => a * b, 1);
   const read = new Set(steps.flatMap((step) => step.inputs));
   const made = steps.flatMap((step) => step.outputs);
@@ -155,6 +160,39 @@ export function written(text: string, { shapes = {}, outputs = [], dtypes = {}, 
     conventions: { textbook: { "@fma": 2 } },
   });
 }
+
+/** Draws a graph of so many ops. All axes of a size have the loop of a letter. */
+function draw(seed: number, count: number): Graph {
+  const random = seeded(seed);
+  const one = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T;
+  const sizes = Object.fromEntries([..."mnkd"].map((loop) => [loop, one([1, 16, 64, 100, 512, 4096])]));
+  const loops = new Map([["x", one(["mk", "nk"])]]);
+  const some = () => one([...loops.keys()].slice(random() < 0.6 ? -3 : 0));
+  const added = (axes: string) => {
+    const name = `t${loops.size}`;
+    loops.set(name, axes);
+    return `${name}[${axes}]`;
+  };
+  const steps = several(count, (at) => {
+    const first = some();
+    const axes = loops.get(first) as string;
+    const others = [...loops.keys()].filter((name) => name !== first && axes.includes(loops.get(name) as string));
+    const next = one([..."mnkd"].filter((loop) => !axes.includes(loop)));
+    const kind = one(axes.length === 1 ? ["", "+", "?"] : ["", "", "+", "~", "!", "!", "sum", "*", "*", "*", "?"]);
+    const read = `${first}[${axes}]`;
+    const kept = random() < 0.1 ? added(axes) : "";
+    if (kind === "*") return `*o${at}: ${read} ${added(`${axes[1]}${next}`)} > ${added(`${axes[0]}${next}`)}`;
+    if (kind === "sum") return `!o${at}: ${read} > ${added(axes[0] as string)}`;
+    if (kind === "~") return `~o${at}: ${read} > ${added(`${axes[1]}${axes[0]}`)}`;
+    const other = kind === "?" || others.length === 0 ? "" : one(others);
+    return `${kind}o${at}: ${read} ${other} > ${added(axes)} ${kept}`;
+  });
+  const ops = Object.fromEntries(several(count, (at) => [`o${at}`, random() < 0.2 ? { rescale: false } : {}]));
+  return written(steps.join("; "), { sizes, ops });
+}
+
+/** Graphs of one to seven ops, drawn at random. */
+export const drawn: readonly Graph[] = several(140, (at) => draw(at, 1 + (at % 7)));
 
 // The work of the front end, all at once.
 
