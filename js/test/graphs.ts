@@ -1,80 +1,18 @@
-// Graphs for tests: those of the golden file, and others written as text.
+// Graphs for tests: written as text, and drawn at random.
 
-import golden from "../../tests/golden/fusion.json";
 import { type Cost, type Forms, formsOn } from "../src/fusion/forms.ts";
-import {
-  decoding,
-  type Environment,
-  environment,
-  evaluate,
-  type Graph,
-  type GraphValues,
-  type Ops,
-} from "../src/fusion/graph.ts";
+import { decoding, environment, evaluate, type Graph, type GraphValues, type Ops } from "../src/fusion/graph.ts";
 import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
 import { broken, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
 import { partitionOf } from "../src/fusion/partition.ts";
 import { searchPartition } from "../src/fusion/search.ts";
 import { finish, type Work } from "../src/ui/slices.ts";
-import { seeded, several } from "./helpers.ts";
 import type { OpKind, Share, WireOp } from "../src/wire/types.ts";
+import { seeded, several } from "./helpers.ts";
 
-type Amount = number | string;
 export type Groups = readonly (readonly number[])[];
 
-export interface Rates {
-  /** By class, and of class "tensor" by precision. */
-  peak: { tensor: Record<string, number>; vector: number; transcendental: number };
-  bandwidth: number;
-  launch_overhead: number;
-}
-
-export interface Case {
-  graph: unknown;
-  env: Record<string, number>;
-  own: Record<string, Amount>;
-  compulsory: Amount;
-  partitions: {
-    groups: Groups;
-    legal: boolean;
-    refusal?: string;
-    bytes?: Amount[];
-    flops?: Record<string, Amount>[];
-    precision?: (string | null)[];
-    total_bytes?: Amount;
-  }[];
-  merges: { groups: Groups; a: number; b: number; refusal: string | null }[];
-  capacity: { groups: Groups; a: number; b: number; need: number; share: number; refusal: string | null }[];
-  splits: { groups: Groups; op: number; result: Groups }[];
-  pairs: Groups;
-  xla: Groups | null;
-  chip: Rates;
-  best: { chip: Rates; time: number; groups: Groups } | null;
-}
-
-export interface Known {
-  readonly wanted: Case;
-  readonly graph: Graph;
-  readonly values: GraphValues;
-}
-
-export const environmentOf = (graph: Graph, env: Record<string, number>): Environment => ({
-  values: Float64Array.from(graph.symbols.keys(), (symbol) => env[symbol] ?? Number.NaN),
-  dtype: null,
-});
-
 export const valuesOf = (graph: Graph): GraphValues => evaluate(graph, environment(graph));
-
-export const cases: readonly Known[] = (golden.cases as unknown as Case[]).map((wanted) => {
-  const graph = decodeGraph(wanted.graph);
-  return { wanted, graph, values: evaluate(graph, environmentOf(graph, wanted.env)) };
-});
-
-/** Exact up to 2^53, which is written as a number; beyond that within 1e-12. */
-export function same(found: number, wanted: Amount): boolean {
-  if (typeof wanted === "number") return found === wanted;
-  return Math.abs(found - Number(wanted)) <= 1e-12 * Math.abs(Number(wanted));
-}
 
 export const at = (graph: Graph, groups: Groups): Partition => partitionOf(graph, groups);
 
@@ -102,7 +40,8 @@ interface Written {
 
 /**
  * A graph written as "a: x y > z; …", with a sign before an op's name for its kind. Tensors are 1,000 bf16 elements, or
- * as `shapes` says; "x[mk]" names the loops of a tensor, one for each axis, whose sizes are in `sizes`. Each op computes one FLOP of class vector an
+ * as `shapes` says; "x[mk]" names the loops of a tensor, one for each axis; with `sizes` they are
+ * dimensions of the graph. Each op computes one FLOP of class vector an
  * element, a matmul 1,000 of class tensor. A reduction reduces the last axis. What nothing reads is an output, and so are
  * those tensors named in `outputs`.
  */
@@ -120,9 +59,10 @@ export function written(text: string, given: Written = {}): Graph {
   });
   const names = [...new Set(steps.flatMap((step) => [...step.inputs, ...step.outputs]))];
   const index = (tensor: string) => names.indexOf(tensor);
-  const shape = (tensor = "") =>
-    shapes[tensor] ?? (sizes && [...(loops.get(tensor) ?? "")].map((loop) => sizes[loop] ?? 64)) ?? [1000];
-  const product = (sizes: readonly number[]) => sizes.reduce((a, b) => a * b, 1);
+  const shape = (tensor = ""): readonly (string | number)[] =>
+    shapes[tensor] ?? (sizes && [...(loops.get(tensor) ?? "")]) ?? [1000];
+  const elements = (tensor: string | undefined) =>
+    sizes ? ["*", 1, ...shape(tensor)] : shape(tensor).reduce<number>((total, size) => total * Number(size), 1);
   const read = new Set(steps.flatMap((step) => step.inputs));
   const made = steps.flatMap((step) => step.outputs);
   /** Without names, axes are aligned from the last. How an injective op moves elements is then unknown. */
@@ -133,7 +73,7 @@ export function written(text: string, given: Written = {}): Graph {
       : [inputs, results].map((side) => side.map(loopsOf).join()).join("->");
   return decodeGraph({
     name: text,
-    dims: [],
+    dims: sizes ? [..."abmnkdeghjopqrst"].map((loop) => [loop, 1, 2 ** 24, sizes[loop] ?? 64]) : [],
     convention: "textbook",
     ops: steps.map((step) => ({
       ...step,
@@ -141,8 +81,8 @@ export function written(text: string, given: Written = {}): Graph {
       outputs: step.outputs.map(index),
       flops:
         step.kind === "matmul"
-          ? { tensor: 1000 * product(shape(step.outputs[0])) }
-          : { vector: product(shape(step.outputs[0])) },
+          ? { tensor: sizes ? ["*", 1000, elements(step.outputs[0])] : 1000 * Number(elements(step.outputs[0])) }
+          : { vector: elements(step.outputs[0]) },
       extra: 0,
       terms: [],
       axes: step.kind === "reduction" && step.inputs.length > 0 ? [shape(step.inputs[0]).length - 1] : [],
@@ -153,7 +93,7 @@ export function written(text: string, given: Written = {}): Graph {
       name,
       shape: shape(name),
       dtype: dtypes[name] ?? "bf16",
-      bytes: ["/", ["*", product(shape(name)), `@${dtypes[name] ?? "bf16"}`], 8],
+      bytes: ["/", ["*", elements(name), `@${dtypes[name] ?? "bf16"}`], 8],
     })),
     outputs: made.filter((tensor) => !read.has(tensor) || outputs.includes(tensor)).map(index),
     dtypes: BITS,

@@ -7,7 +7,7 @@ import { mergesOf, type Refusal, whyNot } from "../../src/fusion/legality.ts";
 import { unfused } from "../../src/fusion/partition.ts";
 import { formSentence, sentenceOf } from "../../src/panels/fusion/merging.ts";
 import { at, best, byBytes, formsIn, type Groups, greedy, likeXla, pairs, valuesOf, written } from "../graphs.ts";
-import { makeChip, several } from "../helpers.ts";
+import { makeChip } from "../helpers.ts";
 
 /** 132 units with 227 KiB each, and 50 MiB that they share. */
 const GPU = { bytes: 232_448, units: 132, shared: 52_428_800 };
@@ -50,7 +50,9 @@ describe("tiles on chip", () => {
     const shapes = { x: [4, 64, 512], w: [512, 4096], p: [4, 64, 4096], q: [4, 64, 4096] };
     const product = "*a: x[bmk] w[kn] > p[bmn]; b: p > q[bmn]";
     expect(need(product, shapes, [0, 1])).toBe(2 * 128 * 128);
-    expect(need(product, { ...shapes, x: [1, 64, 512], p: [1, 64, 4096], q: [1, 64, 4096] }, [0, 1])).toBe(2 * 64 * 128);
+    expect(need(product, { ...shapes, x: [1, 64, 512], p: [1, 64, 4096], q: [1, 64, 4096] }, [0, 1])).toBe(
+      2 * 64 * 128,
+    );
     // The largest power of two whose tile of 2-byte elements takes half of the capacity, and never less than 64.
     expect(formOf(written(product, { shapes }), { bytes: 4 * 256 * 256 }).block).toBe(256);
     expect(formOf(written(product, { shapes }), { bytes: 4 * 256 * 256 - 1 }).block).toBe(128);
@@ -147,7 +149,12 @@ describe("a kernel without a product", () => {
     expect(formOf(graph, { bytes: row + 256 })).toMatchObject({ name: "rows", need: row + 256 });
     const form = formOf(graph, { bytes: row + 255 });
     // Vectors of the two tensors inside. The norm needs act, so both run for the statistics and for the result.
-    expect(form).toMatchObject({ name: "two passes", need: 2 * 256, reads: new Map([[0, 2]]), times: new Map([[0, 2]]) });
+    expect(form).toMatchObject({
+      name: "two passes",
+      need: 2 * 256,
+      reads: new Map([[0, 2]]),
+      times: new Map([[0, 2]]),
+    });
     expect(formsIn(graph, { bytes: row }).loadOf([0, 1, 2])).toEqual({
       bytes: 3 * 16 * row,
       flops: Float64Array.of(4 * 16 * 4096),
@@ -222,9 +229,7 @@ describe("ops before a product", () => {
       shapes: { x: [64, 512], h: [64, 512], w: [512, 64], y: [64, 64] },
       ops: { norm: { axes: [0] } },
     });
-    expect(told(graph)).toBe(
-      "norm reduces axis 0, which mm does not add up: every block would need all of its rows",
-    );
+    expect(told(graph)).toBe("norm reduces axis 0, which mm does not add up: every block would need all of its rows");
   });
   it("are no ops beside it", () => {
     const shapes = { x: [64, 64], w: [64, 64], y: [64, 64], z: [64, 64] };
@@ -268,7 +273,11 @@ describe("ops after a product", () => {
     });
     const small = { bytes: 64 * 1024, units: 4 };
     // 16 blocks of 64 rows on 4 units are 4 waves. The weights have 65,536 B.
-    expect(formOf(graph, { ...small, shared: 65_535 })).toMatchObject({ block: 64, blocks: 16, reads: new Map([[1, 4]]) });
+    expect(formOf(graph, { ...small, shared: 65_535 })).toMatchObject({
+      block: 64,
+      blocks: 16,
+      reads: new Map([[1, 4]]),
+    });
     expect(formOf(graph, { ...small, shared: 65_536 }).reads).toEqual(new Map());
     expect(formOf(graph, { ...small, units: 16, shared: 0 }).reads).toEqual(new Map());
     // The one unit has what its rows leave.
@@ -321,9 +330,9 @@ describe("a refusal", () => {
       "a, b and c are three matrix products one after the other: a kernel has at most two",
     );
     // The two meet in an op that is not in the kernel.
-    expect(refused("*a: x[mk] u[kn] > y[mn]; act: y > r; *b: s[mk] v[kn] > t[mn]; add: r t > z; all: y t > q", [0, 2])).toBe(
-      "a and b are matrix products that share no input and no result",
-    );
+    expect(
+      refused("*a: x[mk] u[kn] > y[mn]; act: y > r; *b: s[mk] v[kn] > t[mn]; add: r t > z; all: y t > q", [0, 2]),
+    ).toBe("a and b are matrix products that share no input and no result");
   });
   it("of a product names the sum beside it, and the neighbours that it reads", () => {
     expect(refused("act: x > y; !sum: y > v[m]; *mm: y w[kn] > z[mn]", [0, 1, 2], { shapes: { v: [64] } })).toBe(
@@ -345,14 +354,18 @@ describe("a refusal", () => {
       "turn moves elements in a way that is not described: its tensors (16.384 kB) do not fit on chip whole; the SMEM " +
         "of small holds 16.383 kB",
     );
-    expect(refused("!norm: x > y; ~turn: y > z", [0, 1], {}, { bytes: 1000 })).toContain("turn moves elements in a way");
+    expect(refused("!norm: x > y; ~turn: y > z", [0, 1], {}, { bytes: 1000 })).toContain(
+      "turn moves elements in a way",
+    );
     // Before a reduction, and beside elementwise ops, the order of elements does not matter.
     expect(refused("~turn: x > y; !norm: y > z", [0, 1], {}, { bytes: 1000 })).toBeUndefined();
     expect(refused("act: x > y; ~turn: y > z", [0, 1], {}, { bytes: 1000 })).toBeUndefined();
   });
   it("of reductions says which axes they reduce, or that elements move between them", () => {
     const turned = "!sum: x > y; ~turn: y[mn] > z[nm]; !norm: z > u";
-    expect(refused(turned, [0, 1, 2], { ops: { sum: { index: "mn->mn" }, norm: { index: "nm->nm" } } }, { bytes: 1000 })).toBe(
+    expect(
+      refused(turned, [0, 1, 2], { ops: { sum: { index: "mn->mn" }, norm: { index: "nm->nm" } } }, { bytes: 1000 }),
+    ).toBe(
       "sum and norm reduce axis 1, but elements are moved between them: one kernel of sum + turn + norm would keep " +
         "16.4 kB on chip at a time; the SMEM of small holds 1 kB",
     );
@@ -399,9 +412,7 @@ describe("a refusal", () => {
     // Queries and keys are one tensor: each block of scores needs rows of it that other blocks make.
     const text = "act: x > y; q: y > r[mk]; k: y > t[nk]; *qk: r t > z[mn]";
     const ops = { act: { index: "ab->ab" }, q: { index: "mk->mk" }, k: { index: "nk->nk" } };
-    expect(refused(text, [0, 1, 2, 3], { ops })).toBe(
-      "each block of z needs elements that other blocks make",
-    );
+    expect(refused(text, [0, 1, 2, 3], { ops })).toBe("each block of z needs elements that other blocks make");
     expect(refused(text, [1, 2, 3], { ops })).toBeUndefined();
   });
   it("without a chip asks for the one that holds rows", () => {

@@ -70,7 +70,11 @@ describe("a refusal", () => {
       asked.push(ops);
       return { code: "capacity", reason: "tiles", ops, need: 1 } as const;
     };
-    expect(whyNot(graph, unfused(graph), 0, 2, full)).toMatchObject({ code: "capacity", path: [0, 2], form: { need: 1 } });
+    expect(whyNot(graph, unfused(graph), 0, 2, full)).toMatchObject({
+      code: "capacity",
+      path: [0, 2],
+      form: { need: 1 },
+    });
     expect(whyNot(graph, unfused(graph), 0, 1, full)?.code).toBe("barrier");
     expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
     // Tiles are asked for the ops in the order of the graph.
@@ -295,7 +299,9 @@ describe("a kernel that runs ops again", () => {
   it("has their FLOPs in its row of the table and in the totals, each time", () => {
     const one = kernelsOf(graph, at(graph, [[0, 1]]), valuesOf(graph), forms);
     expect(one.flops.get("vector")).toEqual(Float64Array.of(4 * 64 * 64));
-    const [apart, together] = [unfused(graph), at(graph, [[0, 1]])].map((partition) => tally(forms, partition, byBytes));
+    const [apart, together] = [unfused(graph), at(graph, [[0, 1]])].map((partition) =>
+      tally(forms, partition, byBytes),
+    );
     expect([apart?.flops, together?.flops]).toEqual([64 * 64 + 1000 * 512 * 64, 4 * 64 * 64 + 1000 * 512 * 64]);
     expect(together?.bytes).toBe(2 * (64 * 64 + 512 * 64 + 512 * 64));
   });
@@ -305,7 +311,11 @@ describe("graphs drawn at random", () => {
   /** Three partitions of each graph, and what its groups are on a chip. */
   const parted = drawn.flatMap((graph) => {
     const forms = formsIn(graph, { bytes: 232_448, units: 132 });
-    return [unfused(graph), pairs(graph, forms), greedy(graph, byBytes, forms)].map((partition) => ({ graph, forms, partition }));
+    return [unfused(graph), pairs(graph, forms), greedy(graph, byBytes, forms)].map((partition) => ({
+      graph,
+      forms,
+      partition,
+    }));
   });
   it("have bytes and FLOPs that are counted once for each tensor that enters or leaves, and each op", () => {
     for (const { graph, partition } of parted) {
@@ -320,7 +330,11 @@ describe("graphs drawn at random", () => {
           moved.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0),
         );
         graph.classes.forEach((word, at) => {
-          const own = group.reduce((sum, op) => sum + ((graph.ops[op]?.flops[word] ?? 0) as number), 0);
+          const own = group.reduce((sum, op) => {
+            const isOf = (word === "tensor") === (graph.ops[op]?.kind === "matmul");
+            const made = values.shape(graph.ops[op]?.outputs[0] ?? 0).reduce((a, b) => a * b, 1);
+            return sum + (isOf ? made * (word === "tensor" ? 1000 : 1) : 0);
+          }, 0);
           expect(groupFlops(values, group)[at]).toBe(own);
         });
       }
@@ -339,10 +353,15 @@ describe("graphs drawn at random", () => {
       const left = partition.groups.map((group) => [...group]);
       for (const group of partition.groups) {
         const ready = left.filter((one) =>
-          one.every((op) => (graph.before[op] ?? []).every((other) => !left.flat().includes(other) || one.includes(other))),
+          one.every((op) =>
+            (graph.before[op] ?? []).every((other) => !left.flat().includes(other) || one.includes(other)),
+          ),
         );
         expect(Math.min(...ready.map(([first = 0]) => first)), graph.name).toBe(group[0]);
-        left.splice(left.findIndex(([first]) => first === group[0]), 1);
+        left.splice(
+          left.findIndex(([first]) => first === group[0]),
+          1,
+        );
       }
     }
   });
