@@ -141,11 +141,7 @@ export function formSentence(
       return fusionWords.capacity(fusionWords.tilesOf(needs[0]?.rows ?? 0), said(sizes[0] as number), holds);
     case "rows":
       return fusionWords.rows(
-        needs.map(({ rows, tensors, bytes }) => [
-          rows,
-          tensors.map((one) => tensorName(graph, one)),
-          said(bytes),
-        ]),
+        needs.map(({ rows, tensors, bytes }) => [rows, tensors.map((one) => tensorName(graph, one)), said(bytes)]),
         holds,
       );
     default:
