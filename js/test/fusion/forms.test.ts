@@ -210,19 +210,20 @@ describe("ops before a product", () => {
     });
     expect(formOf(three).times).toEqual(new Map([[0, 4 + 1 + 2]]));
   });
-  const quantised = (m: number, k: number) =>
+  const scaled = (m: number, k: number, dtype: "bf16" | "fp8", rescale: boolean) =>
     written("!amax: x[mk] > a[m]; scale: x a > q[mk]; *mm: q w[kn] > y[mn]", {
       shapes: { x: [m, k], a: [m], q: [m, k], w: [k, 512], y: [m, 512] },
-      dtypes: { a: "fp32", q: "fp8" },
-      ops: { amax: { rescale: false } },
+      dtypes: { a: "fp32", q: dtype },
+      ops: { amax: { rescale } },
     });
   it("that reduce keep 64 rows if what they add up cannot be corrected later, or read them twice", () => {
-    const forms = (graph: Graph) => formOf(graph);
-    // Rows of x, and a tile of 64 by 64 results or fewer.
-    expect(forms(quantised(16, 512))).toMatchObject({ keeps: "rows", need: 16 * 512 * 2 + 2 * 16 * 64 });
-    expect(forms(quantised(256, 8192))).toMatchObject({ keeps: "again", reads: new Map([[0, 2]]) });
-    const free = { ...quantised(256, 8192), ops: quantised(256, 8192).ops.map((op) => ({ ...op, rescale: true })) };
-    expect(forms(free)).toMatchObject({ name: "tiles", keeps: "", reads: new Map() });
+    const kept = (dtype: "bf16" | "fp8", rescale: boolean) =>
+      [16, 256].map((m) => formOf(scaled(m, 8192, dtype, rescale)));
+    // What is rounded to 8 bits cannot be corrected. Rows of x and a tile of at most 64 by 64 results fit for 8 rows.
+    for (const forms of [kept("fp8", true), kept("bf16", false)])
+      expect(forms[1]).toMatchObject({ keeps: "again", reads: new Map([[0, 2]]) });
+    expect(formOf(scaled(8, 8192, "fp8", true))).toMatchObject({ keeps: "rows", need: 8 * 8192 * 2 + 2 * 8 * 64 });
+    expect(kept("bf16", true)).toMatchObject(Array(2).fill({ name: "tiles", keeps: "", reads: new Map() }));
   });
   it("may not reduce an axis that the product does not add up", () => {
     const graph = written("!norm: x[mk] > h[mk]; *mm: h w[kn] > y[mn]", {

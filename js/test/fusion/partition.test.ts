@@ -367,13 +367,14 @@ describe("graphs drawn at random", () => {
   });
   it("keep together what is left of a group when an op leaves it, as far as it is connected and legal", () => {
     let larger = 0;
-    for (const { graph, partition } of parted)
+    for (const { graph, forms, partition } of parted)
       for (const group of partition.groups.filter((one) => one.length > 1))
         for (const op of group) {
-          const next = split(graph, partition, op);
+          const next = split(graph, partition, op, forms.refusalOf);
           const context = `${graph.name} ${group} ${op}`;
           expect(next.groups, context).toContainEqual([op]);
           expect(faultOf(graph, next.groups), context).toBeNull();
+          for (const part of next.groups) expect(forms.refusalOf(part)?.code, context).not.toBe("kinds");
           const others = group.filter((one) => one !== op);
           const parts = next.groups.filter((part) => part.every((one) => others.includes(one)));
           expect(parts.flat().sort(), context).toEqual(others);
@@ -381,9 +382,13 @@ describe("graphs drawn at random", () => {
         }
     expect(larger).toBeGreaterThan(20);
     const graph = written("a: x > p; b: p > q; c: q > r; d: p > s; e: s > t");
-    const of = (op: number) => split(graph, at(graph, [[0, 1, 2, 3, 4]]), op).groups;
+    const of = (op: number) => split(graph, at(graph, [[0, 1, 2, 3, 4]]), op, formsIn(graph).refusalOf).groups;
     expect(of(0)).toEqual([[0], [1, 2, 3, 4]]);
     expect(of(1)).toEqual([[0, 3, 4], [1], [2]]);
+    // Without the op in which they meet, two products have nothing in common but an op that uses both.
+    const meeting = written("*m: x w > p; *n: y v > q; add: p q > r; sub: p q > s", { shapes: { p: [8], q: [8] } });
+    const left = split(meeting, at(meeting, [[0, 1, 2, 3]]), 2, formsIn(meeting).refusalOf).groups;
+    expect(left).toEqual([[0, 1, 3], [2]]);
   });
   it("light up exactly the groups that a group may be merged with", () => {
     const told = new Map<string | undefined, number>();

@@ -314,7 +314,7 @@ describe("pointing and walking", () => {
 describe("a seam", () => {
   it("cuts a group in two at an edge", () => {
     const graph = written(TAIL);
-    expect(cut(graph, at(graph, [[0, 1, 2, 3]]), 2).groups).toEqual([
+    expect(cut(graph, at(graph, [[0, 1, 2, 3]]), 2, formsIn(graph).refusalOf).groups).toEqual([
       [0, 1],
       [2, 3],
     ]);
@@ -326,7 +326,7 @@ describe("a seam", () => {
       for (const partition of [greedy(graph, byBytes, forms), pairs(graph, forms)]) {
         for (const { from, to } of flowOf(graph, ROOM).edges) {
           if (partition.groupOf[from] !== partition.groupOf[to]) continue;
-          const next = cut(graph, partition, to);
+          const next = cut(graph, partition, to, forms.refusalOf);
           tried++;
           expect(next.groupOf[from], graph.name).not.toBe(next.groupOf[to]);
           expect(next.groups.flat().sort((a, b) => a - b)).toEqual([...graph.ops.keys()]);

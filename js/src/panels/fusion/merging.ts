@@ -22,6 +22,7 @@ import {
   type Partition,
   type ReducingOp,
   type Refusal,
+  type RefusalOf,
   whyNot,
 } from "../../fusion/legality.ts";
 import { fuse, legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
@@ -70,12 +71,12 @@ export function descriptionOf(
  * Splits a group above op `to`. One part has `to` and the ops downstream of `to`. The other part has the rest of the
  * group. A part that is not connected is split further. A part that is not legal as a group is split into single ops.
  */
-export function cut(graph: Graph, partition: Partition, to: number): Partition {
+export function cut(graph: Graph, partition: Partition, to: number, refusalOf: RefusalOf): Partition {
   const { groups, groupOf } = partition;
   const after = reached(graph, to, graph.after);
   const isBelow = (op: number) => op === to || after[op] === 1;
   const group = groupWith(partition, to);
-  const parts = legalParts(graph, [group.filter((op) => !isBelow(op)), group.filter(isBelow)]);
+  const parts = legalParts(graph, [group.filter((op) => !isBelow(op)), group.filter(isBelow)], refusalOf);
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
 }
 
@@ -204,7 +205,7 @@ export function proposalOf(
   const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
   const refusal = a === b ? null : whyNot(graph, partition, a, b, forms.refusalOf);
   if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
-  const next = a === b ? cut(graph, partition, to) : fuse(graph, partition, a, b);
+  const next = a === b ? cut(graph, partition, to, forms.refusalOf) : fuse(graph, partition, a, b);
   const [before, now] = [partition, next].map((one) => tally(forms, one, cost));
   const { before: was, now: is, factor } = formatSpeedUp(before?.seconds ?? Number.NaN, now?.seconds ?? Number.NaN);
   const bytes = [before, now].map((one) => formatQuantity(one?.bytes ?? Number.NaN, "B")) as [string, string];
