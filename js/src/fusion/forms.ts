@@ -60,14 +60,14 @@ const PLAIN: Form = {
 };
 
 /** What a kernel moves and does in a form. */
-export interface Load {
+export interface Load extends Pick<Form, "times"> {
   readonly bytes: number;
   /** FLOPs by class, repeated ones counted each time. */
   readonly flops: Float64Array;
 }
 
-/** The seconds of FLOPs by class and bytes, for ops in any order. */
-export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
+/** The seconds of FLOPs by class and bytes, for ops in any order, of which some run more than once. */
+export type Cost = (flops: Float64Array, bytes: number, group: Ops, times?: Form["times"]) => number;
 
 export interface Forms {
   /** Returns the fastest form of a connected, convex group, or why it has none. `ops` ascend. */
@@ -352,15 +352,6 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   }
 
   // -- matrix products ------------------------------------------------------------------------------------------------
-  /** Refuses three products one after the other. */
-  function checkLevels(g: Group) {
-    const isAfter = (one: number, other: number) => has(g.after(one), other);
-    for (const last of g.dots)
-      for (const middle of g.dots.filter((at) => isAfter(at, last))) {
-        const first = g.dots.find((at) => isAfter(at, middle));
-        if (first !== undefined) throw refuse(g, "kinds", "levels", [first, middle, last]);
-      }
-  }
   /** Returns the ops before a product, and the ops that use the result of one or meet it. */
   function cones(g: Group): { readonly up: Bits; readonly down: Bits } {
     const dots = unionOf(g.dots.map(bit));
@@ -673,9 +664,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       throw error;
     }
     if (count < STEP) side = Math.min(side, Math.max(count, 1));
-    while (side > STEP && keptRow * side > unit) side /= 2;
-    const kept = keptRow * Math.min(side, count);
-    if (kept > unit) return undefined;
+    const needOf = (rows: number) => keptRow * Math.min(rows, count) + tileBytes(g, live, rows, last);
+    while (side > STEP && needOf(side) > unit) side /= 2;
+    const need = needOf(side);
+    if (need > unit) return undefined;
     const again = Math.ceil(whole(g, wide) / side);
     const repeated = membersOf(
       first |
@@ -690,7 +682,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       ...PLAIN,
       name: "chain",
       keeps: "nothing",
-      need: kept + tileBytes(g, live, side, last),
+      need,
       block: side,
       times: new Map(again > 1 ? repeated.map((at) => [g.opAt(at), again]) : []),
     };
@@ -705,12 +697,12 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       values.flops.forEach((column, at) => {
         flops[at] = (flops[at] as number) + (often - 1) * (column[op] as number);
       });
-    return { bytes, flops };
+    return { bytes, flops, times };
   }
   function fastest(ops: Ops, forms: readonly Form[], byNeed = false): Form {
     const priced = forms.map((form) => {
       const { bytes, flops } = loadIn(ops, form);
-      return { form, bytes, seconds: cost(flops, bytes, ops) };
+      return { form, bytes, seconds: cost(flops, bytes, ops, form.times) };
     });
     const isBefore = (one: (typeof priced)[number], other: (typeof priced)[number]) => {
       if (Math.abs(one.seconds - other.seconds) > SAME_SECONDS / 2) return one.seconds < other.seconds;
@@ -730,7 +722,6 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       if (g.loops.joined !== undefined && hasDot)
         return { code: "axes", reason: "joined", ops: [], tensor: g.loops.joined };
       if (!hasDot) return byRows(g);
-      checkLevels(g);
       const dots = unionOf(g.dots.map(bit));
       const forms = g.dots.some((at) => (g.before(at) & dots) > 0n) ? chain(g) : product(g);
       return forms.length === 1 ? (forms[0] as Form) : fastest(ops, forms);
@@ -771,8 +762,8 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
 export const timeOf =
   ({ loadOf }: Pick<Forms, "loadOf">, cost: Cost) =>
   (group: Ops): number => {
-    const { flops, bytes } = loadOf(group);
-    return cost(flops, bytes, group);
+    const { flops, bytes, times } = loadOf(group);
+    return cost(flops, bytes, group, times);
   };
 
 /** The totals of a partition. */
@@ -795,10 +786,10 @@ export function tally(
   // last digit.
   let lost = 0;
   for (const group of groups) {
-    const { flops, bytes } = loadOf(group);
+    const { flops, bytes, times } = loadOf(group);
     sum.flops += flops.reduce((a, b) => a + b, 0);
     sum.bytes += bytes;
-    const one = cost ? cost(flops, bytes, group) : Number.NaN;
+    const one = cost ? cost(flops, bytes, group, times) : Number.NaN;
     const next = sum.seconds + one;
     lost += sum.seconds >= one ? sum.seconds - next + one : one - next + sum.seconds;
     sum.seconds = next;

@@ -141,7 +141,7 @@ export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
  * Returns the precision that an op states. If a matmul or another op with tensor FLOPs states no precision, returns the
  * dtype of its wider operand. If any other op states no precision, returns null.
  */
-function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
+export function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
   // If the two operands are equally wide, a floating-point dtype wins over any other dtype. In every other tie, the

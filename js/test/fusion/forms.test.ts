@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { type Form, formsOn, isForm } from "../../src/fusion/forms.ts";
 import type { Graph } from "../../src/fusion/graph.ts";
-import { mergesOf, type Refusal, whyNot } from "../../src/fusion/legality.ts";
+import { broken, mergesOf, type Refusal, whyNot } from "../../src/fusion/legality.ts";
 import { unfused } from "../../src/fusion/partition.ts";
 import { formSentence, sentenceOf } from "../../src/panels/fusion/merging.ts";
 import { at, best, byBytes, formsIn, type Groups, greedy, likeXla, pairs, valuesOf, written } from "../graphs.ts";
@@ -22,7 +22,7 @@ const chipOf = ({ bytes, units = 1, shared }: Room) =>
   makeChip({ name: "small", share: bytes === undefined ? null : { level: "SMEM", bytes, units, shared } });
 /** Says why the ops are no kernel; undefined if they are one. */
 const told = (graph: Graph, room: Room = GPU, ops = [...graph.ops.keys()]) => {
-  const refusal = formsIn(graph, room).refusalOf(ops);
+  const refusal = broken(graph, ops)?.form ?? formsIn(graph, room).refusalOf(ops);
   return refusal ? formSentence({ graph }, refusal, ops, chipOf(room)) : undefined;
 };
 /** Why the last two of these groups may not merge. */
@@ -115,7 +115,8 @@ describe("a softmax over rows and sums over columns", () => {
     const wide = 2 * 64 * 2 ** 24;
     expect(forms.loadOf([0, 1]).bytes).toBe(2 * wide + 128 + 2 * 4 * 64 * 132);
     expect(best(tall, byBytes, forms).groups).toEqual([[0, 1], [2]]);
-    expect(pairs(tall, forms).groups).toEqual([[0, 1], [2]]);
+    // By twos, what is read again does not count: the sums stay on chip.
+    expect(pairs(tall, forms).groups).toEqual([[0], [1, 2]]);
     // Compilers do not add up across blocks.
     expect([forms.isOfCompilers([0, 1]), forms.isOfCompilers([1, 2])]).toEqual([false, true]);
     expect(likeXla(tall, byBytes, forms).groups).toEqual([[0], [1, 2]]);
@@ -158,6 +159,7 @@ describe("a kernel without a product", () => {
     expect(formsIn(graph, { bytes: row }).loadOf([0, 1, 2])).toEqual({
       bytes: 3 * 16 * row,
       flops: Float64Array.of(4 * 16 * 4096),
+      times: new Map([[0, 2]]),
     });
     // The second of two norms needs a pass of its own.
     const two = written("!norm: x > y; !again: y > z; add: z > w", { shapes });

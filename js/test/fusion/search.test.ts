@@ -6,7 +6,7 @@ import type { Graph } from "../../src/fusion/graph.ts";
 import { fuseLikeXla, heapOf, mergeGreedily, pairOps } from "../../src/fusion/greedy.ts";
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
 import { broken, type Partition, wayBack } from "../../src/fusion/legality.ts";
-import { fuse, partitionOf, unfused } from "../../src/fusion/partition.ts";
+import { fuse, groupBytes, partitionOf, unfused } from "../../src/fusion/partition.ts";
 import { costOn, MAX_OPS_TRIED, searchPartition } from "../../src/fusion/search.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import {
@@ -241,8 +241,8 @@ describe("greedy merges", () => {
   it("can pause after every 8 offers and before each merge", () => {
     const [chain, star] = [chainOf(40), starOf(40)];
     // 39 pairs are offered, and 20 of them are merged.
-    expect(pausesOf(pairOps(chain, formsIn(chain)))).toBe(4 + 20);
-    expect(pausesOf(pairOps(star, formsIn(star)))).toBe(Math.floor(780 / 8) + 20);
+    expect(pausesOf(pairOps(chain, valuesOf(chain), formsIn(chain)))).toBe(4 + 20);
+    expect(pausesOf(pairOps(star, valuesOf(star), formsIn(star)))).toBe(Math.floor(780 / 8) + 20);
     // Each of 39 merges is followed by the offers of the new group, and of its makers if it is like XLA.
     expect(pausesOf(mergeGreedily(chain, formsIn(chain), byBytes))).toBeGreaterThanOrEqual(39 + 4);
     expect(pausesOf(fuseLikeXla(chain, formsIn(chain), byBytes))).toBeGreaterThanOrEqual(39 + 4);
@@ -259,7 +259,7 @@ describe("a merge of pairs", () => {
   it("is the one that saves most bytes of all ops that are left, each time", () => {
     for (const graph of drawn) {
       const forms = formsIn(graph, GPU);
-      const bytes = (ops: readonly number[]) => forms.loadOf(ops).bytes;
+      const bytes = (ops: readonly number[]) => groupBytes(graph, valuesOf(graph), ops);
       let partition = unfused(graph);
       const two = graph.ops.flatMap((_, a) => graph.ops.flatMap((__, b) => (a < b ? [[a, b] as const] : [])));
       const saved = ([a, b]: readonly [number, number]) => bytes([a]) + bytes([b]) - bytes([a, b]);

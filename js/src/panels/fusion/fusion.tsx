@@ -253,7 +253,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
             lock={lock}
             ways={[
               [words.none, () => take(words.none, unfused(graph))],
-              [words.pairs, () => preset(words.pairs, pairOps(graph, forms))],
+              [words.pairs, () => preset(words.pairs, pairOps(graph, values, forms))],
               [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, forms, cost))), lacking],
             ]}
           />
