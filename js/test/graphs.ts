@@ -158,7 +158,8 @@ export const best = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, 
 export const greedy = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
   finish(mergeGreedily(graph, forms, cost));
 
-export const pairs = (graph: Graph, forms = formsIn(graph)): Partition => finish(pairOps(graph, valuesOf(graph), forms));
+export const pairs = (graph: Graph, forms = formsIn(graph)): Partition =>
+  finish(pairOps(graph, valuesOf(graph), forms));
 
 export const likeXla = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
   finish(fuseLikeXla(graph, forms, cost));

@@ -209,7 +209,9 @@ function clash(graph: Graph, one: number, other: number): FormRefusal | undefine
     return between === undefined ? undefined : { code: "kinds", reason: "levels", ops: [one, between, other] };
   }
   const meet = [...usersOf(graph, other).reach].some((op) => reach.has(op));
-  return meet || shareOperand(graph, one, other) ? undefined : { code: "kinds", reason: "unrelated", ops: [one, other] };
+  return meet || shareOperand(graph, one, other)
+    ? undefined
+    : { code: "kinds", reason: "unrelated", ops: [one, other] };
 }
 
 /**

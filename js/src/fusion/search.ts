@@ -48,7 +48,13 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
     group.reduce((sum, op) => {
       const each = values.flops.map((column) => (times?.get(op) ?? 1) * (column[op] as number));
       const isOf = (word: string | undefined) => (word === "tensor" ? (stated[op] ?? own) : own);
-      return sum + each.reduce((seconds, count, at) => seconds + (count && count / (peaksOf(isOf(graph.classes[at]))[at] as number)), 0);
+      return (
+        sum +
+        each.reduce(
+          (seconds, count, at) => seconds + (count && count / (peaksOf(isOf(graph.classes[at]))[at] as number)),
+          0,
+        )
+      );
     }, 0);
   return (flops, bytes, group, times) => {
     const own = !ownPrecision ? null : all.size === 1 ? (only ?? null) : precisionOf(graph, values, group);

@@ -93,7 +93,9 @@ describe("the kernels of the golden file", () => {
         expect(refusal, context).toBeUndefined();
         const { need, block, workspace, keeps } = found;
         const { bytes, flops } = forms.loadOf(ops);
-        const done = [...flops].map((count, word) => [graph.classes[word], count] as const).filter(([, count]) => count);
+        const done = [...flops]
+          .map((count, word) => [graph.classes[word], count] as const)
+          .filter(([, count]) => count);
         const wantedForm = { keeps: "", need: 0, block: 0, workspace: 0, reads: {}, times: {}, flops: {}, ...form };
         const { seconds = 0, ...rest } = wantedForm;
         expect(
@@ -142,7 +144,9 @@ describe("the kernels of the golden file", () => {
       expect(merged, graph.name).toBeGreaterThanOrEqual(wanted.best.seconds * (1 - 1e-12));
       if (graph.ops.length > MAX_OPS_TRIED) continue;
       const found = best(graph, cost, forms);
-      expect(near(found.seconds, wanted.best.seconds), `${graph.name}: ${found.seconds} ${wanted.best.seconds}`).toBe(true);
+      expect(near(found.seconds, wanted.best.seconds), `${graph.name}: ${found.seconds} ${wanted.best.seconds}`).toBe(
+        true,
+      );
       expect(tally(forms, found).bytes, graph.name).toBe(wanted.best.bytes);
       tried++;
     }
