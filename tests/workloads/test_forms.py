@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from roofwidget.chips import Chip
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, search
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.forms import Forms
@@ -131,7 +131,7 @@ REFUSALS: Final = {
         SMALL,
         f"{APART}e elementwise 1: y e[mn] -> r[mn]\ntan elementwise 1: z e -> s[mn]\n| add elementwise 1: r s -> t[mn]",
         "kinds",
-        "a and b share no input and no result",
+        "a and b are matrix products that share no input and no result",
         ("a", "b"),
     ),
     "three levels": (
@@ -223,6 +223,13 @@ REFUSALS: Final = {
         "mm matmul 2: x[mk] w[kn] -> y[mn]\nsoftmax reduction 5 over=n: y -> p[mn]",
         "capacity",
         "64 rows of y need 4.1 MB at a time" + HELD,
+        ("softmax",),
+    ),
+    "a row of a result": (
+        "m1 k64 n128256",
+        "mm matmul 2: x[mk] w[kn] -> y[mn]\nsoftmax reduction 5 over=n: y -> p[mn]",
+        "capacity",
+        "1 row of y needs 257 kB at a time" + HELD,
         ("softmax",),
     ),
     "rows of a chain": (
@@ -351,6 +358,15 @@ def test_kernels_on_a_chip_have_the_bytes_and_flops_that_counters_see() -> None:
     assert done.flops_by_precision["vector"].tolist() == [case.done]
     assert best.total_flops() == case.flops
     assert done.names.tolist() == once.names.tolist() == ["relu_a + norm + relu_b"]
+
+
+def test_on_a_chip_without_a_peak_the_form_with_the_fewest_bytes_counts() -> None:
+    bare = Chip("bare", {"fp64": 1e12}, dict(G.memories), units=G.units)
+    graph = written("m16 k4096 n4096", "norm reduction 8 over=k: x[mk] -> h[mk]\nmm matmul 2: h w[kn] -> y[mn]")
+    one = Partition.unfused(graph).fuse("norm", "mm")
+    assert one.kernels(chip=bare).bytes.tolist() == [2 * (16 * 4096 + 4096 * 4096 + 16 * 4096)]
+    with pytest.raises(MissingFigureError, match="bare has no peak for precision 'bf16'"):
+        one.time(bare)
 
 
 def test_a_group_that_is_no_kernel_on_a_chip_has_no_form_there_and_counts_once() -> None:
