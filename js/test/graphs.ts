@@ -1,79 +1,18 @@
-// Graphs for tests: those of the golden file, and others written as text.
+// Graphs for tests: written as text, and drawn at random.
 
-import golden from "../../tests/golden/fusion.json";
-import { mergeGroupsOf } from "../src/fusion/bodies.ts";
-import {
-  decoding,
-  type Environment,
-  environment,
-  evaluate,
-  type Graph,
-  type GraphValues,
-  type Ops,
-} from "../src/fusion/graph.ts";
+import { type Cost, type Forms, formsOn } from "../src/fusion/forms.ts";
+import { decoding, environment, evaluate, type Graph, type GraphValues, type Ops } from "../src/fusion/graph.ts";
 import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
-import { broken, type Fits, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
-import { type Cost, partitionOf } from "../src/fusion/partition.ts";
+import { broken, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
+import { partitionOf } from "../src/fusion/partition.ts";
 import { searchPartition } from "../src/fusion/search.ts";
 import { finish, type Work } from "../src/ui/slices.ts";
-import type { OpKind } from "../src/wire/types.ts";
+import type { OpKind, Share, WireOp } from "../src/wire/types.ts";
+import { seeded, several } from "./helpers.ts";
 
-type Amount = number | string;
 export type Groups = readonly (readonly number[])[];
 
-export interface Rates {
-  /** By class, and of class "tensor" by precision. */
-  peak: { tensor: Record<string, number>; vector: number; transcendental: number };
-  bandwidth: number;
-  launch_overhead: number;
-}
-
-export interface Case {
-  graph: unknown;
-  env: Record<string, number>;
-  own: Record<string, Amount>;
-  compulsory: Amount;
-  partitions: {
-    groups: Groups;
-    legal: boolean;
-    refusal?: string;
-    bytes?: Amount[];
-    flops?: Record<string, Amount>[];
-    precision?: (string | null)[];
-    total_bytes?: Amount;
-  }[];
-  merges: { groups: Groups; a: number; b: number; refusal: string | null }[];
-  capacity: { groups: Groups; a: number; b: number; need: number; share: number; refusal: string | null }[];
-  splits: { groups: Groups; op: number; result: Groups }[];
-  pairs: Groups;
-  xla: Groups | null;
-  chip: Rates;
-  best: { chip: Rates; time: number; groups: Groups } | null;
-}
-
-export interface Known {
-  readonly wanted: Case;
-  readonly graph: Graph;
-  readonly values: GraphValues;
-}
-
-export const environmentOf = (graph: Graph, env: Record<string, number>): Environment => ({
-  values: Float64Array.from(graph.symbols.keys(), (symbol) => env[symbol] ?? Number.NaN),
-  dtype: null,
-});
-
 export const valuesOf = (graph: Graph): GraphValues => evaluate(graph, environment(graph));
-
-export const cases: readonly Known[] = (golden.cases as unknown as Case[]).map((wanted) => {
-  const graph = decodeGraph(wanted.graph);
-  return { wanted, graph, values: evaluate(graph, environmentOf(graph, wanted.env)) };
-});
-
-/** Exact up to 2^53, which is written as a number; beyond that within 1e-12. */
-export function same(found: number, wanted: Amount): boolean {
-  if (typeof wanted === "number") return found === wanted;
-  return Math.abs(found - Number(wanted)) <= 1e-12 * Math.abs(Number(wanted));
-}
 
 export const at = (graph: Graph, groups: Groups): Partition => partitionOf(graph, groups);
 
@@ -86,29 +25,55 @@ const KINDS: Record<string, OpKind> = {
   "?": "opaque",
 };
 
+/** Bits of the dtypes that written graphs may have. */
+const BITS = { fp32: 32, bf16: 16, fp8: 8, int8: 8, int4: 4 };
+
+interface Written {
+  readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /** The size of each loop; 64 if there is none. */
+  readonly sizes?: Readonly<Record<string, number>>;
+  readonly outputs?: readonly string[];
+  readonly dtypes?: Readonly<Record<string, keyof typeof BITS>>;
+  /** What the ops have beyond their kinds, by name. */
+  readonly ops?: Readonly<Record<string, Partial<WireOp>>>;
+}
+
 /**
  * A graph written as "a: x y > z; …", with a sign before an op's name for its kind. Tensors are 1,000 bf16 elements, or
- * as `shapes` says; each op computes one FLOP of class vector an element, a matmul 1,000 of class tensor. What nothing
- * reads is an output, and so are those tensors named in `outputs`.
+ * as `shapes` says; "x[mk]" names the loops of a tensor, one for each axis; with `sizes` they are
+ * dimensions of the graph. Each op computes one FLOP of class vector an
+ * element, a matmul 1,000 of class tensor. A reduction reduces the last axis. What nothing reads is an output, and so are
+ * those tensors named in `outputs`.
  */
-export function written(
-  text: string,
-  { shapes = {}, outputs = [] }: { shapes?: Record<string, number[]>; outputs?: string[] } = {},
-): Graph {
+export function written(text: string, given: Written = {}): Graph {
+  const { shapes = {}, sizes, outputs = [], dtypes = {}, ops = {} } = given;
+  const loops = new Map<string, string>();
+  const tensors = (part: string | undefined) =>
+    [...(part ?? "").matchAll(/(\w+)(?:\[([^\]]+)\])?/g)].map(([, name = "", axes]) => {
+      if (axes !== undefined) loops.set(name, axes);
+      return name;
+    });
   const steps = text.split(";").map((step) => {
-    const [, sign, name, read, made] = step.match(/^\s*(\W?)(\w+):([^>]*)>(.*)$/) as RegExpMatchArray;
-    const names = (part: string | undefined) => (part ?? "").split(" ").filter((word) => word !== "");
-    return { kind: KINDS[sign ?? ""] as OpKind, name, inputs: names(read), outputs: names(made) };
+    const [, sign, name = "", read, made] = step.match(/^\s*(\W?)(\w+):([^>]*)>(.*)$/) as RegExpMatchArray;
+    return { kind: KINDS[sign ?? ""] as OpKind, name, inputs: tensors(read), outputs: tensors(made) };
   });
   const names = [...new Set(steps.flatMap((step) => [...step.inputs, ...step.outputs]))];
   const index = (tensor: string) => names.indexOf(tensor);
-  const shape = (tensor: string | undefined) => shapes[tensor ?? ""] ?? [1000];
-  const product = (sizes: readonly number[]) => sizes.reduce((a, b) => a * b, 1);
+  const shape = (tensor = ""): readonly (string | number)[] =>
+    shapes[tensor] ?? (sizes && [...(loops.get(tensor) ?? "")]) ?? [1000];
+  const elements = (tensor: string | undefined) =>
+    sizes ? ["*", 1, ...shape(tensor)] : shape(tensor).reduce<number>((total, size) => total * Number(size), 1);
   const read = new Set(steps.flatMap((step) => step.inputs));
   const made = steps.flatMap((step) => step.outputs);
+  /** Without names, axes are aligned from the last. How an injective op moves elements is then unknown. */
+  const loopsOf = (tensor: string) => loops.get(tensor) ?? "abcd".slice(4 - shape(tensor).length);
+  const indexOf = ({ kind, inputs, outputs: results }: (typeof steps)[number]) =>
+    kind === "opaque" || (kind === "injective" && ![...inputs, ...results].every((tensor) => loops.has(tensor)))
+      ? null
+      : [inputs, results].map((side) => side.map(loopsOf).join()).join("->");
   return decodeGraph({
     name: text,
-    dims: [],
+    dims: sizes ? [..."abmnkdeghjopqrst"].map((loop) => [loop, 1, 2 ** 24, sizes[loop] ?? 64]) : [],
     convention: "textbook",
     ops: steps.map((step) => ({
       ...step,
@@ -116,22 +81,58 @@ export function written(
       outputs: step.outputs.map(index),
       flops:
         step.kind === "matmul"
-          ? { tensor: 1000 * product(shape(step.outputs[0])) }
-          : { vector: product(shape(step.outputs[0])) },
+          ? { tensor: sizes ? ["*", 1000, elements(step.outputs[0])] : 1000 * Number(elements(step.outputs[0])) }
+          : { vector: elements(step.outputs[0]) },
       extra: 0,
       terms: [],
+      axes: step.kind === "reduction" && step.inputs.length > 0 ? [shape(step.inputs[0]).length - 1] : [],
+      index: indexOf(step),
+      ...ops[step.name],
     })),
     tensors: names.map((name) => ({
       name,
       shape: shape(name),
-      dtype: "bf16",
-      bytes: ["/", ["*", product(shape(name)), "@bf16"], 8],
+      dtype: dtypes[name] ?? "bf16",
+      bytes: ["/", ["*", elements(name), `@${dtypes[name] ?? "bf16"}`], 8],
     })),
     outputs: made.filter((tensor) => !read.has(tensor) || outputs.includes(tensor)).map(index),
-    dtypes: { bf16: 16, fp32: 32 },
+    dtypes: BITS,
     conventions: { textbook: { "@fma": 2 } },
   });
 }
+
+/** Draws a graph of so many ops. All axes of a size have the loop of a letter. */
+function draw(seed: number, count: number): Graph {
+  const random = seeded(seed);
+  const one = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T;
+  const sizes = Object.fromEntries([..."mnkd"].map((loop) => [loop, one([1, 16, 64, 100, 512, 4096])]));
+  const loops = new Map([["x", one(["mk", "nk"])]]);
+  const some = () => one([...loops.keys()].slice(random() < 0.6 ? -3 : 0));
+  const added = (axes: string) => {
+    const name = `t${loops.size}`;
+    loops.set(name, axes);
+    return `${name}[${axes}]`;
+  };
+  const steps = several(count, (at) => {
+    const first = some();
+    const axes = loops.get(first) as string;
+    const others = [...loops.keys()].filter((name) => name !== first && axes.includes(loops.get(name) as string));
+    const next = one([..."mnkd"].filter((loop) => !axes.includes(loop)));
+    const kind = one(axes.length === 1 ? ["", "+", "?"] : ["", "", "+", "~", "!", "!", "sum", "*", "*", "*", "?"]);
+    const read = `${first}[${axes}]`;
+    const kept = random() < 0.1 ? added(axes) : "";
+    if (kind === "*") return `*o${at}: ${read} ${added(`${axes[1]}${next}`)} > ${added(`${axes[0]}${next}`)}`;
+    if (kind === "sum") return `!o${at}: ${read} > ${added(axes[0] as string)}`;
+    if (kind === "~") return `~o${at}: ${read} > ${added(`${axes[1]}${axes[0]}`)}`;
+    const other = kind === "?" || others.length === 0 ? "" : one(others);
+    return `${kind}o${at}: ${read} ${other} > ${added(axes)} ${kept}`;
+  });
+  const ops = Object.fromEntries(several(count, (at) => [`o${at}`, random() < 0.2 ? { rescale: false } : {}]));
+  return written(steps.join("; "), { sizes, ops });
+}
+
+/** Graphs of one to seven ops, drawn at random. */
+export const drawn: readonly Graph[] = several(140, (at) => draw(at, 1 + (at % 7)));
 
 // The work of the front end, all at once.
 
@@ -139,11 +140,29 @@ export function decodeGraph(wire: unknown): Graph {
   return finish(decoding(wire));
 }
 
-export const best = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits, limit?: number) =>
-  finish(searchPartition(graph, values, cost, fits, limit));
+/** The cost of bytes alone. */
+export const byBytes: Cost = (_, bytes) => bytes;
 
-export const pairs = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
-  finish(pairOps(graph, values, fits));
+interface Room extends Partial<Omit<Share, "level">> {
+  readonly cost?: Cost;
+  readonly values?: GraphValues;
+}
+
+/** What kernels can do on a chip whose units hold so many bytes each. Without a number of bytes, all fit. */
+export const formsIn = (graph: Graph, { cost = byBytes, values = valuesOf(graph), bytes, ...room }: Room = {}): Forms =>
+  formsOn(graph, values, bytes === undefined ? null : { level: "SMEM", bytes, units: 1, ...room }, cost);
+
+export const best = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })) =>
+  finish(searchPartition(graph, forms, cost));
+
+export const greedy = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
+  finish(mergeGreedily(graph, forms, cost));
+
+export const pairs = (graph: Graph, forms = formsIn(graph)): Partition =>
+  finish(pairOps(graph, valuesOf(graph), forms));
+
+export const likeXla = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
+  finish(fuseLikeXla(graph, forms, cost));
 
 /** The number of pause points of some work. */
 export function pausesOf(work: Work<unknown>): number {
@@ -151,13 +170,6 @@ export function pausesOf(work: Work<unknown>): number {
   while (!work.next().done) pauses++;
   return pauses;
 }
-
-/** Merges as far as it is legal: the merges that save most bytes first. */
-export const fully = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
-  finish(mergeGreedily(graph, finish(mergeGroupsOf(graph, values)), { cost: (_, bytes) => bytes, fits, least: -1 }));
-
-export const likeXla = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Partition =>
-  finish(fuseLikeXla(graph, values, cost, fits));
 
 /** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
 export function faultOf(graph: Graph, groups: readonly Ops[]): RefusalCode | null {

@@ -688,7 +688,7 @@ class Forms:
             for other in dots[at + 1 :]:
                 meet = s.after[one] & s.after[other] & g.mask or (s.after[one] | s.before[one]) >> other & 1
                 if not meet and not {*s.reads[one]} & {*s.reads[other]}:
-                    sentence = f"{names[one]} and {names[other]} share no input and no result"
+                    sentence = f"{names[one]} and {names[other]} are matrix products that share no input and no result"
                     raise Refused("kinds", sentence, one, other)
         return upstream, downstream
 
@@ -711,7 +711,7 @@ class Forms:
             side *= 2
         need = self._tile(g, live, side, dot)
         if need > self.unit:
-            raise self._too_large(g.mask, need, f"tiles of {side} × {side} elements")
+            raise self._too_large(g.mask, need, f"tiles of {side} × {side} elements need")
         return side
 
     def _tile(self, g: _Group, live: float, side: int, dot: int) -> float:
@@ -815,7 +815,7 @@ class Forms:
         if not found and last:
             count = min(STEP, g.loops.count(rows))
             what = s.tensors[s.makes[dots[0]][0]].name
-            raise self._too_large(g.mask, count * per_row, f"{count} rows of {what}", last[0])
+            raise self._too_large(g.mask, count * per_row, _needed_by(count, what), last[0])
         return found
 
     def _tiles(self, g: _Group, dots: list[int], upstream: Mask, live: float, final: list[int]) -> Form:
@@ -954,8 +954,8 @@ class Forms:
         if not forms:
             block = min(STEP, g.loops.count(c.rows))
             needed, other, holds = self._compared(block * one, block * two)
-            what = f"{block} rows of {self._listed([*results, *lefts])} need {needed}"
-            raise Refused("capacity", f"{what}, {block} rows of {self._listed(c.mids)} {other}; {holds}")
+            what = f"{_needed_by(block, self._listed([*results, *lefts]))} {needed}"
+            raise Refused("capacity", f"{what}, {_rows(block)} of {self._listed(c.mids)} {other}; {holds}")
         return forms
 
     def _levels(self, g: _Group) -> _Chain:
@@ -1053,9 +1053,9 @@ class Forms:
         return [*texts[:-1], f"{whose} {self.share.level} of {self.chip.name} holds {texts[-1]}"]
 
     def _too_large(self, group: Mask, need: float, what: str = "", *ops: int) -> Refused:
-        what = what or f"the tiles of {self.structure.label(group)}"
+        what = what or f"the tiles of {self.structure.label(group)} need"
         needed, holds = self._compared(need)
-        return Refused("capacity", f"{what} need {needed} at a time; {holds}", *ops)
+        return Refused("capacity", f"{what} {needed} at a time; {holds}", *ops)
 
     def _differing(self, g: _Group, used: list[int], overs: Mapping[int, Set], need: float) -> Refused:
         s = self.structure
@@ -1071,6 +1071,14 @@ class Forms:
     def _listed(self, tensors: Iterable[int]) -> str:
         names = list(dict.fromkeys(self.structure.tensors[t].name for t in tensors))
         return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _needed_by(count: int, tensors: str) -> str:
+    return f"{_rows(count)} of {tensors} {'needs' if count == 1 else 'need'}"
 
 
 def _axes_of(axes: Sequence[int]) -> str:

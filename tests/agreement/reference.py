@@ -357,14 +357,15 @@ class Said:
         partition = self.model.partition
         if partition is None:
             return {}
-        graph, dims = partition.graph, self.model.dims
+        graph = partition.graph
         unfused = rw.Partition.unfused(graph)
         least = float(evaluate(partition.compulsory_bytes, self._sizes(graph)))
+        tally = self._tally(partition)
         return {
-            "tally": self._tally(partition),
+            "tally": tally,
             "unfused": self._tally(unfused),
             "fused": self._fused(),
-            "compulsory": [least, partition.excess(dims)],
+            "compulsory": [least, tally[-1] / least],
             "ops": [self._op(unfused, index) for index in range(len(graph.ops))],
         }
 
@@ -385,7 +386,8 @@ class Said:
         return {**_symbols(graph), **graph.environment(self.model.dims)}
 
     def _tally(self, partition: rw.Partition) -> list[Any]:
-        table = partition.kernels(self.model.dims)
+        chip = next((one for one in self.model.all_chips if one.id == self.model.focus_chip), None)
+        table = partition.kernels(self.model.dims, chip=chip)
         return [len(partition), float(table.flops.sum()), float(table.bytes.sum())]
 
     def _op(self, unfused: rw.Partition, index: int) -> list[Any]:

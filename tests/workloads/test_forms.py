@@ -131,7 +131,7 @@ REFUSALS: Final = {
         SMALL,
         f"{APART}e elementwise 1: y e[mn] -> r[mn]\ntan elementwise 1: z e -> s[mn]\n| add elementwise 1: r s -> t[mn]",
         "kinds",
-        "a and b share no input and no result",
+        "a and b are matrix products that share no input and no result",
         ("a", "b"),
     ),
     "three levels": (
@@ -223,6 +223,13 @@ REFUSALS: Final = {
         "mm matmul 2: x[mk] w[kn] -> y[mn]\nsoftmax reduction 5 over=n: y -> p[mn]",
         "capacity",
         "64 rows of y need 4.1 MB at a time" + HELD,
+        ("softmax",),
+    ),
+    "a row of a result": (
+        "m1 k64 n128256",
+        "mm matmul 2: x[mk] w[kn] -> y[mn]\nsoftmax reduction 5 over=n: y -> p[mn]",
+        "capacity",
+        "1 row of y needs 257 kB at a time" + HELD,
         ("softmax",),
     ),
     "rows of a chain": (

@@ -60,14 +60,14 @@ const PLAIN: Form = {
 };
 
 /** What a kernel moves and does in a form. */
-export interface Load {
+export interface Load extends Pick<Form, "times"> {
   readonly bytes: number;
   /** FLOPs by class, repeated ones counted each time. */
   readonly flops: Float64Array;
 }
 
-/** The seconds of FLOPs by class and bytes, for ops in any order. */
-export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
+/** The seconds of FLOPs by class and bytes, for ops in any order, of which some run more than once. */
+export type Cost = (flops: Float64Array, bytes: number, group: Ops, times?: Form["times"]) => number;
 
 export interface Forms {
   /** Returns the fastest form of a connected, convex group, or why it has none. `ops` ascend. */
@@ -340,16 +340,18 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   const feeds = (g: Group, tensor: number, at: number) =>
     g.reads(at)[0] === tensor || (g.readers(tensor) & makers(g, at)) > 0n;
 
-  // -- matrix products ------------------------------------------------------------------------------------------------
-  /** Refuses three products one after the other. */
-  function checkLevels(g: Group) {
-    const isAfter = (one: number, other: number) => has(g.after(one), other);
-    for (const last of g.dots)
-      for (const middle of g.dots.filter((at) => isAfter(at, last))) {
-        const first = g.dots.find((at) => isAfter(at, middle));
-        if (first !== undefined) throw refuse(g, "kinds", "levels", [first, middle, last]);
-      }
+  /** Refuses elements that move in an unknown way beside a product, or after a reduction. */
+  function checkShuffles(g: Group) {
+    const reducing = unionOf([...g.used, ...g.crossing].map(bit));
+    for (const at of g.ops.keys()) {
+      const { kind, index } = graph.ops[g.opAt(at)] as Graph["ops"][number];
+      if (kind !== "injective" || index || (g.dots.length === 0 && (g.before(at) & reducing) === 0n)) continue;
+      const need = sum(new Set([...g.reads(at), ...g.makes(at)]), (tensor) => values.bytes[tensor] as number);
+      if (share === undefined || need > unit) throw refuse(g, "kinds", "shuffle", [at], { need });
+    }
   }
+
+  // -- matrix products ------------------------------------------------------------------------------------------------
   /** Returns the ops before a product, and the ops that use the result of one or meet it. */
   function cones(g: Group): { readonly up: Bits; readonly down: Bits } {
     const dots = unionOf(g.dots.map(bit));
@@ -389,7 +391,8 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     let side = STEP;
     while (live * (2 * side) ** 2 <= unit / 2 && side < 2 ** 30) side *= 2;
     const need = tileBytes(g, live, side, at);
-    if (need > unit) throw refuse(g, "capacity", "tiles", [...g.ops.keys()], { need });
+    if (need > unit)
+      throw refuse(g, "capacity", "side", [...g.ops.keys()], { needs: [{ rows: side, tensors: [], bytes: need }] });
     return side;
   }
   const behind = (g: Group, tensor: number) => g.maker(tensor) | unionOf(membersOf(g.maker(tensor)).map(g.before));
@@ -461,7 +464,8 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const forms = last.length > 0 ? [] : [tiles(g, up, live, final)];
     const wide = unionOf(last.map((at) => over(g, at)));
     if ((wide & ~resultLoops(g, g.dots)) > 0n) throw refuse(g, "axes", "other axes", [last[0] as number, dot]);
-    if (last.length + first.length > 0 && !g.dots.some((at) => isWindow(g, at))) {
+    if (share === undefined && last.length > 0) throw refuse(g, "axes", "whole rows", [last[0] as number, dot]);
+    if (share !== undefined && last.length + first.length > 0 && !g.dots.some((at) => isWindow(g, at))) {
       const keep = final.length > 0 || last.length > 0 ? final : first;
       const [row, all] = keptRows(g, keep);
       const rowsOf = all & ~wide;
@@ -479,8 +483,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       if (!found && forms.length === 0) {
         const count = Math.min(STEP, whole(g, rowsOf));
         throw refuse(g, "capacity", "rows", [last[0] as number], {
-          need: count * (row + held),
-          of: { rows: count, tensors: g.makes(dot).slice(0, 1) },
+          needs: [{ rows: count, tensors: g.makes(dot).slice(0, 1), bytes: count * (row + held) }],
         });
       }
       if (found) forms.push(found);
@@ -560,6 +563,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const first = unionOf(ones.map(bit));
     const fed = twos.filter((at) => (g.before(at) & first) > 0n);
     const [head, tailDot] = [ones[0], fed[0]] as [number, number];
+    if (share === undefined) throw refuse(g, "axes", "chain", [head, tailDot]);
     const mids = fed.map((at) => {
       const made = g.reads(at).filter((tensor) => (behind(g, tensor) & first) > 0n);
       if (made.length !== 1) throw refuse(g, "kinds", "both made", [at]);
@@ -585,8 +589,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const among = (cone: Bits) => g.used.filter((at) => has(cone, at));
     const [inMiddle, inTail, atFirst] = [among(middle), among(tail), among(pro)];
     for (const at of [...inMiddle, ...atFirst])
-      if ((over(g, at) & ~(has(middle, at) ? summed : deep | summed)) > 0n)
-        throw refuse(g, "axes", "across blocks", [at]);
+      if ((over(g, at) & ~(has(middle, at) ? summed : deep | summed)) > 0n) throw refuse(g, "axes", "block rows", [at]);
     const spread = g.crossing.find((at) => (over(g, at) & rowsOf) > 0n);
     if (spread !== undefined) throw refuse(g, "axes", "across blocks", [spread]);
     const wide = resultLoops(g, twos) & ~rowsOf;
@@ -624,8 +627,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     if (forms.length > 0) return forms;
     const block = Math.min(STEP, whole(g, rowsOf));
     throw refuse(g, "capacity", "rows", [head, tailDot], {
-      need: block * Math.min(one, two),
-      of: { rows: block, tensors: [...new Set(one <= two ? [...outs, ...lefts] : mids)] },
+      needs: [
+        { rows: block, tensors: [...new Set([...outs, ...lefts])], bytes: block * one },
+        { rows: block, tensors: [...new Set(mids)], bytes: block * two },
+      ],
     });
   }
   interface Chain {
@@ -659,9 +664,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       throw error;
     }
     if (count < STEP) side = Math.min(side, Math.max(count, 1));
-    while (side > STEP && keptRow * side > unit) side /= 2;
-    const kept = keptRow * Math.min(side, count);
-    if (kept > unit) return undefined;
+    const needOf = (rows: number) => keptRow * Math.min(rows, count) + tileBytes(g, live, rows, last);
+    while (side > STEP && needOf(side) > unit) side /= 2;
+    const need = needOf(side);
+    if (need > unit) return undefined;
     const again = Math.ceil(whole(g, wide) / side);
     const repeated = membersOf(
       first |
@@ -676,7 +682,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       ...PLAIN,
       name: "chain",
       keeps: "nothing",
-      need: kept + tileBytes(g, live, side, last),
+      need,
       block: side,
       times: new Map(again > 1 ? repeated.map((at) => [g.opAt(at), again]) : []),
     };
@@ -691,12 +697,12 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       values.flops.forEach((column, at) => {
         flops[at] = (flops[at] as number) + (often - 1) * (column[op] as number);
       });
-    return { bytes, flops };
+    return { bytes, flops, times };
   }
   function fastest(ops: Ops, forms: readonly Form[], byNeed = false): Form {
     const priced = forms.map((form) => {
       const { bytes, flops } = loadIn(ops, form);
-      return { form, bytes, seconds: cost(flops, bytes, ops) };
+      return { form, bytes, seconds: cost(flops, bytes, ops, form.times) };
     });
     const isBefore = (one: (typeof priced)[number], other: (typeof priced)[number]) => {
       if (Math.abs(one.seconds - other.seconds) > SAME_SECONDS / 2) return one.seconds < other.seconds;
@@ -712,10 +718,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     try {
       const g = groupOf(ops);
       if (!hasDot && !ops.some(isReducing)) return stream(g);
+      checkShuffles(g);
       if (g.loops.joined !== undefined && hasDot)
-        return { code: "axes", reason: "joined", ops: [graph.producer[g.loops.joined] as number] };
+        return { code: "axes", reason: "joined", ops: [], tensor: g.loops.joined };
       if (!hasDot) return byRows(g);
-      checkLevels(g);
       const dots = unionOf(g.dots.map(bit));
       const forms = g.dots.some((at) => (g.before(at) & dots) > 0n) ? chain(g) : product(g);
       return forms.length === 1 ? (forms[0] as Form) : fastest(ops, forms);
@@ -756,8 +762,8 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
 export const timeOf =
   ({ loadOf }: Pick<Forms, "loadOf">, cost: Cost) =>
   (group: Ops): number => {
-    const { flops, bytes } = loadOf(group);
-    return cost(flops, bytes, group);
+    const { flops, bytes, times } = loadOf(group);
+    return cost(flops, bytes, group, times);
   };
 
 /** The totals of a partition. */
@@ -780,10 +786,10 @@ export function tally(
   // last digit.
   let lost = 0;
   for (const group of groups) {
-    const { flops, bytes } = loadOf(group);
+    const { flops, bytes, times } = loadOf(group);
     sum.flops += flops.reduce((a, b) => a + b, 0);
     sum.bytes += bytes;
-    const one = cost ? cost(flops, bytes, group) : Number.NaN;
+    const one = cost ? cost(flops, bytes, group, times) : Number.NaN;
     const next = sum.seconds + one;
     lost += sum.seconds >= one ? sum.seconds - next + one : one - next + sum.seconds;
     sum.seconds = next;

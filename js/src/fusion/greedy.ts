@@ -2,9 +2,9 @@
 
 import type { Work } from "../ui/slices.ts";
 import { type Cost, type Forms, isForm, timeOf } from "./forms.ts";
-import { allOf, type Graph, listOf, numbersOf, type Ops } from "./graph.ts";
-import { type Partition, wayBack } from "./legality.ts";
-import { partitionOf } from "./partition.ts";
+import { allOf, type Graph, type GraphValues, listOf, numbersOf, type Ops } from "./graph.ts";
+import { broken, type Partition, wayBack } from "./legality.ts";
+import { groupBytes, partitionOf } from "./partition.ts";
 
 const ascending = (a: number, b: number) => a - b;
 
@@ -94,7 +94,6 @@ const OFFERS_PER_PAUSE = 8;
 /** Repeats the merge with the largest gain until no merge gains. */
 function* mergeAll(graph: Graph, state: MergeState, { gain, merges, changed }: Rules): Work<Partition> {
   const heap = heapOf(isBetter);
-  const isOpaque = (op: number) => graph.ops[op]?.kind === "opaque";
   let tried = 0;
   function* collect(groups: Ops): Work<void> {
     for (const group of groups) {
@@ -102,7 +101,7 @@ function* mergeAll(graph: Graph, state: MergeState, { gain, merges, changed }: R
         if (++tried % OFFERS_PER_PAUSE === 0) yield;
         const parts = [...given].sort(ascending);
         const union = state.union(parts);
-        if (union.some(isOpaque) || wayBack(graph, union)) continue;
+        if (broken(graph, union)) continue;
         const worth = gain(parts, union);
         if (worth !== undefined) heap.push({ gain: worth, parts, when: state.now() });
       }
@@ -160,12 +159,12 @@ export function* mergeGreedily(graph: Graph, forms: Forms, cost: Cost): Work<Par
 }
 
 /**
- * Merges ops in pairs. The pair that saves most bytes is merged first. If several pairs save the same number of bytes,
+ * Merges ops in pairs. The pair that saves most bytes is merged first; what it reads again does not count. If several pairs save the same number of bytes,
  * the pair with the first ops is merged first.
  */
-export function* pairOps(graph: Graph, { formOf, loadOf }: Forms): Work<Partition> {
+export function* pairOps(graph: Graph, values: GraphValues, { formOf }: Forms): Work<Partition> {
   const state = mergeStateOf(graph);
-  const bytesOf = (ops: Ops) => loadOf(ops).bytes;
+  const bytesOf = (ops: Ops) => groupBytes(graph, values, ops);
   return yield* mergeAll(graph, state, {
     gain: (parts, union) =>
       isForm(formOf(union))

@@ -1,7 +1,8 @@
 // Which ops may run as one kernel, and why other ops may not run as one kernel. Mirrors the rules of
 // roofwidget/workloads/legality.py.
 
-import { allOf, type Graph, listOf, makerOf, type Ops } from "./graph.ts";
+import { memoize } from "../ui/memoize.ts";
+import { allOf, type Graph, listOf, makerOf, type Ops, reached } from "./graph.ts";
 
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
@@ -19,31 +20,40 @@ export const groupWith = (partition: Partition, op: number): Ops => listOf(parti
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "axes" | "capacity";
 
 /**
- * Why tiles of a group are no kernel. "beside": an op neither feeds a product nor uses its result. "unrelated": products
- * share no input and no result. "levels": three products one after the other. "both made": both operands of a product are
- * products of the group. "window", "window rows": a product reads neighbours of what another makes, or has no whole rows.
- * "joined": blocks need elements that other blocks make. "prologue axis": a reduction before a product reduces an axis
- * that the product does not add up. "other axes", "unused axes", "no rows": two ops do not
- * have the same axes. "across blocks": an op
- * reduces rows that are spread over blocks. "differ": two reductions reduce different axes, or elements
- * are moved between them. "tiles", "rows": tiles, or rows of tensors, do not fit on chip.
+ * Why a group has no form. "beside": an op neither feeds a product nor uses its result. "unrelated": products share no
+ * input and no result. "levels": three products one after the other. "both made": both operands of a product are products
+ * of the group. "window", "window rows": a product reads neighbours of what another makes, or has no whole rows. "shuffle":
+ * an op moves elements in an unknown way. "joined": blocks need elements that other blocks make. "prologue axis": a
+ * reduction before a product reduces an axis that the product does not add up. "other axes", "unused axes", "no rows": two
+ * ops do not have the same axes. "block rows", "across blocks": a reduction uses, or adds up, rows that are spread over
+ * blocks. "differ": two reductions reduce different axes, or elements are moved between them. "tiles", "side", "rows":
+ * tiles, tiles of a product, or rows of tensors do not fit on chip. "whole rows", "chain": without a chip, nothing holds
+ * the rows of a product or of a chain.
  */
-export type Reason =
+export type Reason = PlainReason | "joined" | "prologue axis" | "differ" | "shuffle" | "tiles" | "side" | "rows";
+
+/** A reason whose sentence has names alone. */
+export type PlainReason =
   | "beside"
   | "unrelated"
   | "levels"
   | "both made"
   | "window"
   | "window rows"
-  | "joined"
-  | "prologue axis"
   | "other axes"
   | "unused axes"
   | "no rows"
+  | "block rows"
   | "across blocks"
-  | "differ"
-  | "tiles"
-  | "rows";
+  | "whole rows"
+  | "chain";
+
+/** Bytes on chip that rows of tensors need, or tiles with so many rows and columns. */
+interface Need {
+  readonly rows: number;
+  readonly tensors: readonly number[];
+  readonly bytes: number;
+}
 
 /** Why a group has no form on a chip. */
 export interface FormRefusal {
@@ -53,8 +63,10 @@ export interface FormRefusal {
   readonly ops: readonly number[];
   /** Bytes on chip that the kernel would need, where this is the reason. */
   readonly need?: number;
-  /** What would need these bytes: tensors, and how many rows of them. */
-  readonly of?: { readonly rows: number; readonly tensors: readonly number[] };
+  /** The tensor concerned, where ops are not. */
+  readonly tensor?: number;
+  /** What would need more than there is: each of these alone. */
+  readonly needs?: readonly Need[];
 }
 
 /** A reduction and the axes of its first input that it reduces. */
@@ -119,10 +131,6 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
 export const shareOperand = ({ reads }: Graph, op: number, other: number): boolean =>
   listOf(reads, op).some((tensor) => listOf(reads, other).includes(tensor));
 
-/** Returns the shape that a reduction runs over, as a text. */
-export const rowsOf = ({ ops, tensors }: Graph, op: number): string =>
-  JSON.stringify(tensors[ops[op]?.inputs[0] ?? -1]?.shape);
-
 /**
  * Returns a path that leaves these ops and returns to them; null if there is no such path. If `within` is given, the
  * path may pass through the groups of this partition, because an op that reads from a group waits for all ops of the
@@ -157,6 +165,55 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
   return null;
 }
 
+const isProduct = ({ ops }: Graph, op: number) => ops[op]?.kind === "matmul";
+const usersByGraph = memoize<Map<number, Users>>();
+
+/** The nearest products that use the result of a product, and all ops up to the products that use those in turn. */
+interface Users {
+  readonly nearest: readonly number[];
+  readonly reach: ReadonlySet<number>;
+}
+
+/** Returns the nearest products that use results of ops, and the ops between. */
+function nearestOf(graph: Graph, ops: Iterable<number>): [nearest: Set<number>, between: Set<number>] {
+  const [nearest, between] = [new Set<number>(), new Set<number>()];
+  const left = [...ops];
+  for (let op = left.pop(); op !== undefined; op = left.pop())
+    for (const next of listOf(graph.after, op)) {
+      if (!isProduct(graph, next) && !between.has(next)) left.push(next);
+      (isProduct(graph, next) ? nearest : between).add(next);
+    }
+  return [nearest, between];
+}
+
+function usersOf(graph: Graph, product: number): Users {
+  const known = usersByGraph(graph, [], () => new Map());
+  let found = known.get(product);
+  if (!found) {
+    const [nearest, between] = nearestOf(graph, [product]);
+    const [further, more] = nearestOf(graph, nearest);
+    found = { nearest: [...nearest], reach: new Set([...nearest, ...between, ...further, ...more]) };
+    known.set(product, found);
+  }
+  return found;
+}
+
+/**
+ * Returns why two products share no kernel on any chip: another one is between them, or they have nothing in common,
+ * neither an input nor an op that uses both results through at most one further product each. `one` is before `other`.
+ */
+function clash(graph: Graph, one: number, other: number): FormRefusal | undefined {
+  const { nearest, reach } = usersOf(graph, one);
+  if (reached(graph, one, graph.after)[other]) {
+    const between = nearest.find((op) => op !== other && reached(graph, op, graph.after)[other]);
+    return between === undefined ? undefined : { code: "kinds", reason: "levels", ops: [one, between, other] };
+  }
+  const meet = [...usersOf(graph, other).reach].some((op) => reach.has(op));
+  return meet || shareOperand(graph, one, other)
+    ? undefined
+    : { code: "kinds", reason: "unrelated", ops: [one, other] };
+}
+
 /**
  * Returns the rule that a group breaks on every chip, without regard to other groups. This function does not check
  * whether the group is connected.
@@ -164,6 +221,12 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
 export function broken(graph: Graph, ops: Ops): Refusal | null {
   const opaque = ops.length > 1 ? ops.filter((op) => graph.ops[op]?.kind === "opaque") : [];
   if (opaque.length > 0) return { code: "barrier", path: opaque };
+  const products = ops.filter((op) => isProduct(graph, op)).sort((a, b) => a - b);
+  for (const [place, one] of products.entries())
+    for (const other of products.slice(place + 1)) {
+      const form = clash(graph, one, other);
+      if (form) return { code: form.code, path: form.ops, form };
+    }
   const path = wayBack(graph, ops);
   return path && { code: "not-convex", path };
 }

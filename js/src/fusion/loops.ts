@@ -101,13 +101,20 @@ function joining() {
     }
     return top;
   };
-  /** Returns the loops of an axis, without loops that were split. */
-  const expanded = (nodes: Ops): number[] =>
-    nodes.flatMap((one) => {
+  /** Calls a function with each loop of an axis, without loops that were split. */
+  function each(nodes: Ops, take: (root: number) => void) {
+    for (const one of nodes) {
       const root = find(one);
       const inner = parts.get(root);
-      return inner ? expanded(inner) : [root];
-    });
+      if (inner) each(inner, take);
+      else take(root);
+    }
+  }
+  function expanded(nodes: Ops): number[] {
+    const found: number[] = [];
+    each(nodes, (root) => found.push(root));
+    return found;
+  }
   const unite = (a: number, b: number) => {
     if (a === b) return;
     size[a] = Math.max(size[a] as number, size[b] as number);
@@ -134,7 +141,7 @@ function joining() {
       [a, b] = [left.shift(), right.shift()];
     }
   }
-  return { node, expanded, join, size };
+  return { node, each, expanded, join, size };
 }
 
 type Joining = ReturnType<typeof joining>;
@@ -192,16 +199,17 @@ function loopsAmong(graph: Graph, ops: Ops, shape: (tensor: number) => Ops): Loo
   // A tensor that enters and that two ops walk in different ways is read in two ways.
   for (const [tensor, mine] of later) if (!wouldMerge(joined, axes, tensor, mine)) join(tensor, mine);
   const numbers = new Map<number, number>();
-  const setOf = (nodes: Ops): Bits =>
-    unionOf(
-      joined.expanded(nodes).map((root) => {
-        // A loop over one element is none.
-        if (joined.size[root] === 1) return 0n;
-        const at = numbers.get(root) ?? numbers.size;
-        numbers.set(root, at);
-        return bit(at);
-      }),
-    );
+  const setOf = (nodes: Ops): Bits => {
+    let found = 0n;
+    joined.each(nodes, (root) => {
+      // A loop over one element is none.
+      if (joined.size[root] === 1) return;
+      const at = numbers.get(root) ?? numbers.size;
+      numbers.set(root, at);
+      found |= bit(at);
+    });
+    return found;
+  };
   const numbered = new Map([...axes].map(([tensor, each]) => [tensor, each.map(setOf)]));
   const ofOp = new Map(
     [...letters].map(([op, own]) => [op, new Map([...own].map(([letter, one]) => [letter, setOf([one])]))]),
@@ -226,11 +234,17 @@ function wouldMerge(joined: Joining, axes: ReadonlyMap<number, number[][]>, tens
       });
   });
   if (pairs.size === 0) return false;
-  for (const each of axes.values()) {
-    const roots = each.flatMap(joined.expanded).map((root) => pairs.get(root) ?? root);
-    if (new Set(roots).size < roots.length) return true;
-  }
-  return false;
+  /** For each loop: the last tensor that had it. */
+  const last = new Int32Array(joined.size.length).fill(-1);
+  let isTwice = false;
+  for (const [at, each] of axes)
+    for (const nodes of each)
+      joined.each(nodes, (found) => {
+        const root = pairs.get(found) ?? found;
+        if (last[root] === at) isTwice = true;
+        last[root] = at;
+      });
+  return isTwice;
 }
 
 function overlap(axes: Iterable<Bits>): boolean {

@@ -13,7 +13,7 @@ import {
   type Ops,
   reached,
 } from "./graph.ts";
-import { broken, groupWith, linked, type Partition } from "./legality.ts";
+import { broken, groupWith, linked, type Partition, type RefusalOf } from "./legality.ts";
 
 /**
  * Makes a partition with the groups in execution order. If several groups are ready, the group with the smallest first
@@ -81,7 +81,7 @@ export function fuse(graph: Graph, { groups }: Partition, ...which: readonly num
  * Makes an op its own group. The other ops of its old group stay together as far as they are connected, convex and
  * legal.
  */
-export function split(graph: Graph, partition: Partition, op: number): Partition {
+export function split(graph: Graph, partition: Partition, op: number, refusalOf: RefusalOf): Partition {
   const { groups, groupOf } = partition;
   const [isBefore, isAfter] = [reached(graph, op, graph.before), reached(graph, op, graph.after)];
   const rest = groupWith(partition, op).filter((other) => other !== op);
@@ -89,17 +89,18 @@ export function split(graph: Graph, partition: Partition, op: number): Partition
     const torn = part.some((other) => isBefore[other]) && part.some((other) => isAfter[other]);
     return torn ? [part.filter((other) => isBefore[other]), part.filter((other) => !isBefore[other])] : [part];
   });
-  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legalParts(graph, pieces)]);
+  const parts = legalParts(graph, pieces, refusalOf);
+  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...parts]);
 }
 
 /**
  * Returns the connected parts of these pieces. If a part would be illegal as a group, the part is split into single
- * ops.
+ * ops. A part whose tiles are too large stays.
  */
-export const legalParts = (graph: Graph, pieces: readonly Ops[]): Ops[] =>
+export const legalParts = (graph: Graph, pieces: readonly Ops[], refusalOf: RefusalOf): Ops[] =>
   pieces
     .flatMap((piece) => linked(graph, piece))
-    .flatMap((part) => (broken(graph, part) ? part.map((op) => [op]) : [part]));
+    .flatMap((part) => (broken(graph, part) || refusalOf(part)?.code === "kinds" ? part.map((op) => [op]) : [part]));
 
 /** Returns the tensors that a group reads and the tensors that it writes, each once. */
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
@@ -140,7 +141,7 @@ export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
  * Returns the precision that an op states. If a matmul or another op with tensor FLOPs states no precision, returns the
  * dtype of its wider operand. If any other op states no precision, returns null.
  */
-function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
+export function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
   // If the two operands are equally wide, a floating-point dtype wins over any other dtype. In every other tie, the

@@ -2,11 +2,11 @@
 
 import { peakFor, type Roof } from "../roofline/roofline.ts";
 import type { Work } from "../ui/slices.ts";
-import { type Cost, type Forms, isForm, timeOf } from "./forms.ts";
+import { type Cost, type Form, type Forms, isForm, timeOf } from "./forms.ts";
 import { dtypeOf, type Graph, type GraphValues, isFloating, listOf, type Ops } from "./graph.ts";
 import { mergeGreedily } from "./greedy.ts";
-import { linked, type Partition } from "./legality.ts";
-import { partitionOf, precisionOf } from "./partition.ts";
+import { broken, linked, type Partition } from "./legality.ts";
+import { partitionOf, precisionOf, statedBy } from "./partition.ts";
 
 export interface BestPartition extends Partition {
   readonly seconds: number;
@@ -39,9 +39,26 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
     known.set(own, peaks);
     return peaks;
   };
-  return (flops, bytes, group) => {
+  const ofClasses = (flops: ArrayLike<number>, own: string | null) =>
+    peaksOf(own).reduce((sum, peak, at) => sum + (flops[at] ? (flops[at] as number) / peak : 0), 0);
+  const stated = graph.ops.map(({ kind }, op) => (kind === "matmul" ? statedBy(graph, values, op) : null));
+  const isMixed = (group: Ops) => new Set(group.map((op) => stated[op] ?? null).filter((one) => one !== null)).size > 1;
+  /** Products of several precisions each have the peak of their own. All other FLOPs have the precision of the group. */
+  const mixed = (group: Ops, own: string | null, times: Form["times"] | undefined) =>
+    group.reduce((sum, op) => {
+      const each = values.flops.map((column) => (times?.get(op) ?? 1) * (column[op] as number));
+      const isOf = (word: string | undefined) => (word === "tensor" ? (stated[op] ?? own) : own);
+      return (
+        sum +
+        each.reduce(
+          (seconds, count, at) => seconds + (count && count / (peaksOf(isOf(graph.classes[at]))[at] as number)),
+          0,
+        )
+      );
+    }, 0);
+  return (flops, bytes, group, times) => {
     const own = !ownPrecision ? null : all.size === 1 ? (only ?? null) : precisionOf(graph, values, group);
-    const compute = peaksOf(own).reduce((sum, peak, at) => sum + (flops[at] ? (flops[at] as number) / peak : 0), 0);
+    const compute = ownPrecision && all.size > 1 && isMixed(group) ? mixed(group, own, times) : ofClasses(flops, own);
     const memory = bytes / bandwidth;
     const body = Math.max(compute, memory) + (1 - overlap) * Math.min(compute, memory);
     return Math.max(body / (1 - exposedComm), launchOverhead);
@@ -78,8 +95,7 @@ function* bestOfAll(graph: Graph, forms: Forms, cost: Cost): Work<Partition> {
   const opsOf = (bits: number) => [...graph.ops.keys()].filter((op) => (bits >> op) & 1);
   const isClosed = (bits: number) => opsOf(bits).every((op) => ((needs[op] as number) & ~bits) === 0);
   const isKernel = (ops: Ops) =>
-    ops.length === 1 ||
-    (!ops.some((op) => graph.ops[op]?.kind === "opaque") && linked(graph, ops).length === 1 && isForm(formOf(ops)));
+    ops.length === 1 || (linked(graph, ops).length === 1 && !broken(graph, ops) && isForm(formOf(ops)));
   const known = new Map<number, { readonly seconds: number; readonly bytes: number } | null>();
   const ways: (Way | undefined)[] = [{ seconds: 0, bytes: 0, kernels: 0, before: 0, group: 0 }];
   let tried = 0;

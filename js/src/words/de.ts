@@ -41,6 +41,8 @@ const foundBy = (how: string) => (how === "greedy" ? "Greedy-Suche" : how);
 /** Returns a number of kernels as text in the dative case, which follows "von" and "mit". */
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 Kernel" : `${written} Kerneln`);
 const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeilen`);
+const listed = (names: readonly string[]) =>
+  [...(names.length > 1 ? [names.slice(0, -1).join(", ")] : []), ...names.slice(-1)].join(" und ");
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "Achse" : "Achsen"} ${axes.join(", ")}`;
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` zu ${bytes} B`);
 
@@ -436,22 +438,35 @@ export const catalogue: Like<typeof en.catalogue> = {
         `${op} liest ein Fenster des Ergebnisses von ${maker}: benachbarte Blöcke würden dieselben Elemente berechnen`,
       "window rows": (op, reduction) =>
         `${op} liest Nachbarn jedes Elements, daher kann ${reduction} seine Zeilen nicht ganz haben`,
-      joined: (op) => `jeder Block des Ergebnisses von ${op} braucht Elemente, die andere Blöcke berechnen`,
-      "prologue axis": (op, product) =>
-        `${op} reduziert eine Achse, die ${product} nicht aufsummiert: jeder Block bräuchte alle Zeilen davon`,
       "other axes": (op, product) => `${op} reduziert andere Achsen als die von ${product}`,
       "unused axes": (op, product) => `${op} hat Achsen, die ${product} nicht verwendet`,
       "no rows": (op, product) => `${op} hat die Zeilen von ${product} nicht`,
+      "block rows": (op) => `${op} reduziert entlang der Zeilen, die über Blöcke verteilt sind`,
       "across blocks": (op) => `${op} summiert Zeilen auf, die über Blöcke verteilt sind`,
+      "whole rows": (op, product) => `${op} braucht ganze Zeilen von ${product}: den Chip anzeigen, der sie fasst`,
+      chain: (one, other) =>
+        `${one} und ${other} sind zwei Produkte nacheinander: den Chip anzeigen, der ihre Zeilen fasst`,
     },
+    joined: (tensor) => `jeder Block von ${tensor} braucht Elemente, die andere Blöcke berechnen`,
+    prologueAxis: ({ name, axes }, product) =>
+      `${name} reduziert ${reduced(axes)}, die ${product} nicht aufsummiert: jeder Block bräuchte alle Zeilen davon`,
+    shuffle: (op, size, holds) =>
+      `${op} verschiebt Elemente auf unbekannte Weise: die Tensoren (${size}) passen nicht ganz auf den Chip; ${holds}`,
     notConvex: (inner, first, last) => `${inner} muss nach ${first} und vor ${last} laufen`,
     cycle: (group, between) => `${group} in einem Kernel liefe sowohl vor als auch nach ${between}`,
-    capacity: (group, need, holds) => `die Kacheln von ${group} brauchen ${need} zugleich; ${holds}`,
+    tiles: (group) => `die Kacheln von ${group}`,
+    tilesOf: (side) => `Kacheln aus ${side} × ${side} Elementen`,
+    capacity: (what, need, holds) => `${what} brauchen ${need} zugleich; ${holds}`,
     holds: ({ level, units }, chip, there) =>
       `${units > 1 ? `der Anteil einer Einheit am ${level}` : `der ${level}`} von ${chip} fasst ${there}`,
-    holdsUnknown: (chip) => `wie viel ${chip || "der Chip"} fasst, ist unbekannt`,
-    rows: (rows, of, need, holds) =>
-      `${rows === 1 ? "eine Zeile" : `${whole(rows)} Zeilen`} von ${of} brauchen ${need} zugleich; ${holds}`,
+    holdsUnknown: "den Chip anzeigen, der so viel fasst",
+    rows: (needs, holds) => {
+      const each = needs.map(([count, of, need], at) => {
+        const verb = count === 1 ? " braucht" : " brauchen";
+        return `${rows(count)} von ${listed(of)}${at === 0 ? verb : ""} ${need}`;
+      });
+      return `${each.join(", ")}${needs.length === 1 ? " zugleich" : ""}; ${holds}`;
+    },
     axes: (one, other, { group, need, holds }) =>
       `${
         reduced(one.axes) === reduced(other.axes)

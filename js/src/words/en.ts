@@ -9,6 +9,8 @@ const whole = (count: number) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ","
 const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "tera", P: "peta", E: "exa" };
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 kernel" : `${written} kernels`);
 const rows = (count: number) => (count === 1 ? "1 row" : `${whole(count)} rows`);
+const listed = (names: readonly string[]) =>
+  [...(names.length > 1 ? [names.slice(0, -1).join(", ")] : []), ...names.slice(-1)].join(" and ");
 const reduced = (axes: readonly number[]) => `${axes.length === 1 ? "axis" : "axes"} ${axes.join(", ")}`;
 /** The word for a ridge point, and its form beside a number. */
 const ridgePoint = ({ ridge = "ridge point" }: Terms) => ridge;
@@ -428,22 +430,36 @@ export const catalogue = {
         `${op} reads a window of the result of ${maker}: neighbouring blocks would compute the same elements`,
       "window rows": (op: string, reduction: string) =>
         `${op} reads neighbours of each element, so ${reduction} cannot have its rows whole`,
-      joined: (op: string) => `each block of the result of ${op} needs elements that other blocks make`,
-      "prologue axis": (op: string, product: string) =>
-        `${op} reduces an axis that ${product} does not add up: every block would need all of its rows`,
       "other axes": (op: string, product: string) => `${op} reduces other axes than those of ${product}`,
       "unused axes": (op: string, product: string) => `${op} has axes that ${product} does not use`,
       "no rows": (op: string, product: string) => `${op} does not have the rows of ${product}`,
+      "block rows": (op: string) => `${op} reduces along the rows that are spread over blocks`,
       "across blocks": (op: string) => `${op} adds up rows that are spread over blocks`,
+      "whole rows": (op: string, product: string) =>
+        `${op} needs rows of ${product} whole: show the chip that holds them`,
+      chain: (one: string, other: string) =>
+        `${one} and ${other} are a chain of two products: show the chip that holds their rows`,
     },
+    joined: (tensor: string) => `each block of ${tensor} needs elements that other blocks make`,
+    prologueAxis: ({ name, axes }: ReducingOp, product: string) =>
+      `${name} reduces ${reduced(axes)}, which ${product} does not add up: every block would need all of its rows`,
+    shuffle: (op: string, size: string, holds: string) =>
+      `${op} moves elements in a way that is not described: its tensors (${size}) do not fit on chip whole; ${holds}`,
     notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
     cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
-    capacity: (group: string, need: string, holds: string) => `the tiles of ${group} need ${need} at a time; ${holds}`,
+    tiles: (group: string) => `the tiles of ${group}`,
+    tilesOf: (side: number) => `tiles of ${side} × ${side} elements`,
+    capacity: (what: string, need: string, holds: string) => `${what} need ${need} at a time; ${holds}`,
     holds: ({ level, units }: Share, chip: string, there: string) =>
       `${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
-    holdsUnknown: (chip: string) => `how much ${chip || "the chip"} holds is unknown`,
-    rows: (rows: number, of: string, need: string, holds: string) =>
-      `${rows === 1 ? "a row" : `${whole(rows)} rows`} of ${of} need ${need} at a time; ${holds}`,
+    holdsUnknown: "show the chip that holds this much",
+    rows: (needs: readonly (readonly [count: number, of: readonly string[], need: string])[], holds: string) => {
+      const each = needs.map(([count, of, need], at) => {
+        const verb = count === 1 ? " needs" : " need";
+        return `${rows(count)} of ${listed(of)}${at === 0 ? verb : ""} ${need}`;
+      });
+      return `${each.join(", ")}${needs.length === 1 ? " at a time" : ""}; ${holds}`;
+    },
     axes: (
       one: ReducingOp,
       other: ReducingOp,

@@ -1,7 +1,8 @@
 // Everything that the page shows of one model: the numbers, which the tests in tests/agreement compare with what Python
 // says of the same model, and the texts, which the tests in tests/browser find in a real page.
 
-import { compulsory, tally, unfused } from "../../src/fusion/partition.ts";
+import { tally } from "../../src/fusion/forms.ts";
+import { compulsory, unfused } from "../../src/fusion/partition.ts";
 import { costOn } from "../../src/fusion/search.ts";
 import { lackingPeak } from "../../src/panels/fusion/merging.ts";
 import { cellText, columnsOf, exportedColumns } from "../../src/panels/table/columns.ts";
@@ -151,12 +152,12 @@ function ofRoof(store: Store) {
 function ofGraph(store: Store) {
   const workload = store.workload.graph.value;
   if (!workload) return {};
-  const { graph, values, partition, env } = workload;
+  const { graph, values, partition, env, forms } = workload;
   const roof = store.rates.focusRoof.value;
   const own = store.rates.precision.value === "auto";
   const lacks = roof && own && lackingPeak(graph, values, roof) !== undefined;
-  const now = tally(graph, values, partition, roof && !lacks ? costOn(graph, values, roof, own) : undefined);
-  const before = tally(graph, values, unfused(graph), undefined);
+  const now = tally(forms, partition, roof && !lacks ? costOn(graph, values, roof, own) : undefined);
+  const before = tally(forms, unfused(graph));
   const least = compulsory(graph, values);
   return {
     tally: [now.kernels, now.flops, now.bytes],

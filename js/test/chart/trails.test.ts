@@ -9,7 +9,7 @@ import { environment, evaluate } from "../../src/fusion/graph.ts";
 import type { Points } from "../../src/roofline/points.ts";
 import { followMerges, mergesBetween, type Trails } from "../../src/state/trails.ts";
 import type { Workload } from "../../src/state/workload.ts";
-import { decodeGraph, type Groups, at as parted } from "../graphs.ts";
+import { decodeGraph, formsIn, type Groups, at as parted } from "../graphs.ts";
 import { several } from "../helpers.ts";
 
 const tensor = (name: string) => ({ name, shape: ["n"], dtype: "bf16", bytes: ["*", 2, "n"] });
@@ -38,7 +38,15 @@ const GRAPH = decodeGraph({
 function workloadOf(groups: Groups, n = 100): Workload {
   const settings = { dims: { n }, convention: "textbook", dtype: null };
   const env = environment(GRAPH, settings);
-  return { graph: GRAPH, values: evaluate(GRAPH, env), partition: parted(GRAPH, groups), env, ...settings };
+  const values = evaluate(GRAPH, env);
+  return {
+    graph: GRAPH,
+    values,
+    forms: formsIn(GRAPH, { values }),
+    partition: parted(GRAPH, groups),
+    env,
+    ...settings,
+  };
 }
 
 function followed(first: Workload) {

@@ -1,9 +1,10 @@
 // The graph as it is drawn, and what the fusion panel says and does to it.
 
 import { describe, expect, it } from "vitest";
+import { tally } from "../../src/fusion/forms.ts";
 import type { Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
-import { fuse, groupBytes, tally, unfused } from "../../src/fusion/partition.ts";
+import { fuse, groupBytes, unfused } from "../../src/fusion/partition.ts";
 import { type Box, boxesOf, type Flow, flowing, layersOf, spread } from "../../src/panels/fusion/flow.ts";
 import {
   boxAt,
@@ -16,10 +17,17 @@ import {
   stepFrom,
   thickness,
 } from "../../src/panels/fusion/flow_parts.ts";
-import { cut, downstream, sentenceOf, sharedInputPairs, spoken, tooLarge } from "../../src/panels/fusion/merging.ts";
+import {
+  cut,
+  downstream,
+  formSentence,
+  sentenceOf,
+  sharedInputPairs,
+  spoken,
+} from "../../src/panels/fusion/merging.ts";
 import { finish } from "../../src/ui/slices.ts";
 import { fusionWords } from "../../src/words/words.ts";
-import { at, cases, faultOf, valuesOf, written } from "../graphs.ts";
+import { at, byBytes, drawn, faultOf, formsIn, greedy, pairs, valuesOf, written } from "../graphs.ts";
 import { makeChip, several } from "../helpers.ts";
 
 const flowOf = (...given: Parameters<typeof flowing>) => finish(flowing(...given));
@@ -41,7 +49,7 @@ function overlaps({ boxes, boxHeight }: Flow): number {
 
 describe("layers", () => {
   it("put each op below all that it reads from", () => {
-    for (const { graph } of cases) {
+    for (const graph of drawn) {
       const layer = layersOf(graph);
       graph.after.forEach((readers, op) => {
         for (const reader of readers) expect(layer[reader]).toBeGreaterThan(layer[op] as number);
@@ -57,7 +65,7 @@ describe("layers", () => {
 
 describe("a layout", () => {
   it("has boxes that never overlap and lie inside it", () => {
-    for (const { graph } of cases) {
+    for (const graph of drawn) {
       const flow = flowOf(graph, ROOM);
       expect(overlaps(flow), graph.name).toBe(0);
       for (const { x, y, width } of flow.boxes) {
@@ -94,7 +102,7 @@ describe("a layout", () => {
     ]);
   });
   it("starts and ends its edges at the boxes", () => {
-    for (const { graph } of cases.slice(0, 50)) {
+    for (const graph of drawn) {
       const { boxes, edges, boxHeight } = flowOf(graph, ROOM);
       for (const { from, to, points } of edges) {
         expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + boxHeight / 2 });
@@ -292,11 +300,11 @@ describe("pointing and walking", () => {
     expect([walk(1, "Home"), walk(1, "End"), walk(1, "x")]).toEqual([0, 3, 1]);
   });
   it("reaches every op of any graph", () => {
-    for (const { graph } of cases) {
-      const drawn = flowOf(graph, ROOM);
+    for (const graph of drawn) {
+      const flow = flowOf(graph, ROOM);
       const reached = new Set([0]);
       for (const op of reached) {
-        for (const key of ["Up", "Down", "Left", "Right"]) reached.add(stepFrom(drawn, op, `Arrow${key}`));
+        for (const key of ["Up", "Down", "Left", "Right"]) reached.add(stepFrom(flow, op, `Arrow${key}`));
       }
       expect(reached.size, graph.name).toBe(graph.ops.length);
     }
@@ -306,20 +314,19 @@ describe("pointing and walking", () => {
 describe("a seam", () => {
   it("cuts a group in two at an edge", () => {
     const graph = written(TAIL);
-    expect(cut(graph, at(graph, [[0, 1, 2, 3]]), 2).groups).toEqual([
+    expect(cut(graph, at(graph, [[0, 1, 2, 3]]), 2, formsIn(graph).refusalOf).groups).toEqual([
       [0, 1],
       [2, 3],
     ]);
   });
   it("leaves groups that are legal, and all other groups as they are", () => {
     let tried = 0;
-    for (const { wanted, graph } of cases) {
-      for (const { groups, legal } of wanted.partitions) {
-        if (!legal) continue;
-        const partition = at(graph, groups);
+    for (const graph of drawn) {
+      const forms = formsIn(graph);
+      for (const partition of [greedy(graph, byBytes, forms), pairs(graph, forms)]) {
         for (const { from, to } of flowOf(graph, ROOM).edges) {
           if (partition.groupOf[from] !== partition.groupOf[to]) continue;
-          const next = cut(graph, partition, to);
+          const next = cut(graph, partition, to, forms.refusalOf);
           tried++;
           expect(next.groupOf[from], graph.name).not.toBe(next.groupOf[to]);
           expect(next.groups.flat().sort((a, b) => a - b)).toEqual([...graph.ops.keys()]);
@@ -358,8 +365,9 @@ describe("a refusal", () => {
   const refusalOf = (text: string, a: number, b: number, groups?: number[][], shapes = {}) => {
     const graph = written(text, { shapes });
     const partition = groups ? at(graph, groups) : unfused(graph);
-    const refusal = whyNot(graph, partition, partition.groupOf[a] as number, partition.groupOf[b] as number);
-    return refusal && sentenceOf({ graph, values: valuesOf(graph), partition }, a, b, refusal);
+    const [one, other] = [a, b].map((op) => partition.groupOf[op] as number) as [number, number];
+    const refusal = whyNot(graph, partition, one, other, formsIn(graph).refusalOf);
+    return refusal && sentenceOf({ graph, partition }, a, b, refusal, makeChip());
   };
   it("says that ops are one kernel already", () => {
     expect(refusalOf(TAIL, 0, 1, [[0, 1], [2], [3]])).toBe("norm + gelu is already one kernel");
@@ -382,50 +390,37 @@ describe("a refusal", () => {
     );
   });
   it("says what a matrix product takes", () => {
-    expect(refusalOf("gelu: x > y; *mm: y w > z", 0, 1)).toBe(
-      "mm reads the output of gelu: an op before a matrix product cannot join its kernel",
-    );
-    expect(refusalOf("*mm: x w > y; !norm: y > z", 0, 1)).toBe(
-      "mm is a matrix product: only elementwise ops that follow it can join its kernel; norm is a reduction",
-    );
-    expect(refusalOf("*mm: x w > y; ~turn: y > z", 0, 1)).toContain("turn is an injective op");
-    expect(refusalOf("*one: x w > y; *two: a b > z; +add: y z > o", 1, 0, [[0, 2], [1]])).toContain(
-      "one and two share no input",
-    );
-    expect(refusalOf("*mm: x w > y; gelu: x > z", 0, 1)).toContain("gelu does not use the result of mm");
-  });
-  it("says which reductions go through other rows, and what moves elements", () => {
-    expect(refusalOf("!norm: x > y; !sum: y > z", 0, 1, undefined, { y: [10, 100] })).toBe(
-      "norm and sum reduce tensors of different shapes",
-    );
-    expect(refusalOf("!norm: x > y; ~turn: y > z", 0, 1)).toBe(
-      "turn moves elements to other places, so it cannot follow norm row by row in one kernel",
-    );
+    expect(refusalOf("gelu: x > y; *mm: y w > z", 0, 1)).toBeNull();
+    expect(refusalOf("*mm: x w > y; gelu: x > z", 0, 1)).toBe("gelu neither feeds mm nor uses its result");
+    expect(refusalOf("*one: x w > y; *two: a b > z; add: y z > o", 1, 0, [[0, 2], [1]])).toBeNull();
   });
 });
 
 describe("a kernel that does not fit on chip", () => {
   const graph = written("ln: x > y; gelu: y > z; drop: z > d", { shapes: { y: [1000, 1000], z: [1000, 1000] } });
-  const workload = { graph, values: valuesOf(graph), partition: unfused(graph) };
   const small = (bytes: number, units = 1) => makeChip({ name: "small", share: { level: "SMEM", bytes, units } });
-  const rows = { ...graph, ops: graph.ops.map((op, at) => ({ ...op, kind: at ? op.kind : ("reduction" as const) })) };
+  const told = (bytes: number, units = 1) => {
+    const partition = unfused(graph);
+    const refusal = whyNot(graph, partition, 1, 2, formsIn(graph, { bytes, units }).refusalOf);
+    return refusal && sentenceOf({ graph, partition }, 1, 2, refusal, small(bytes, units));
+  };
   it("is refused with what it needs, what there is, and where", () => {
-    const refusal = { code: "capacity", path: [0, 1] } as const;
-    expect(sentenceOf({ ...workload, graph: rows }, 0, 1, refusal, small(1500))).toBe(
-      "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.5 kB",
-    );
-    expect(sentenceOf(workload, 1, 2, { ...refusal, path: [1, 2] }, small(100, 132))).toBe(
+    expect(told(100)).toBe("the tiles of gelu + drop need 256 B at a time; the SMEM of small holds 100 B");
+    expect(told(100, 132)).toBe(
       "the tiles of gelu + drop need 256 B at a time; a unit's share of the SMEM of small holds 100 B",
     );
+    expect(told(256)).toBeNull();
   });
   it("is told apart from its room by all digits where three are the same", () => {
-    expect(tooLarge({ ...workload, graph: rows }, [0, 1], small(1999))).toBe(
-      "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.999 kB",
+    const shapes = { x: [64, 500], y: [64, 500], z: [64, 500] };
+    const norm = written("*mm: x[mk] w[kn] > y[mn]; !norm: y > z[mn]", { shapes: { ...shapes, w: [500, 500] } });
+    const refusal = formsIn(norm, { bytes: 63_999 }).refusalOf([0, 1]);
+    expect(refusal && formSentence({ graph: norm }, refusal, [0, 1], small(63_999))).toBe(
+      "64 rows of y need 64 kB at a time; the SMEM of small holds 63.999 kB",
     );
   });
   it("is none on a chip whose memories are not known", () => {
-    expect(tooLarge(workload, [0, 1], makeChip())).toBe("");
-    expect(tooLarge(workload, [0, 1], undefined)).toBe("");
+    expect(formsIn(graph, {}).refusalOf([0, 1])).toBeNull();
   });
   it("is said to be counted as if it fitted, alone and among others", () => {
     expect(fusionWords.crowded("no", 0)).toBe("no: the figures assume that they fit");
@@ -437,15 +432,15 @@ describe("a kernel that does not fit on chip", () => {
 describe("the figures", () => {
   it("are the sums over the kernels", () => {
     const graph = written(TAIL);
-    const values = valuesOf(graph);
+    const [values, forms] = [valuesOf(graph), formsIn(graph)];
     const cost = (_: Float64Array, bytes: number) => bytes / 1e3;
     const all = fuse(graph, unfused(graph), 0, 1, 2, 3);
-    expect(tally(graph, values, unfused(graph), cost)).toEqual({ kernels: 4, flops: 4000, bytes: 18_000, seconds: 18 });
-    expect(tally(graph, values, all, cost)).toEqual({ kernels: 1, flops: 4000, bytes: 4000, seconds: 4 });
+    expect(tally(forms, unfused(graph), cost)).toEqual({ kernels: 4, flops: 4000, bytes: 18_000, seconds: 18 });
+    expect(tally(forms, all, cost)).toEqual({ kernels: 1, flops: 4000, bytes: 4000, seconds: 4 });
     expect(groupBytes(graph, values, [0, 1, 2, 3])).toBe(4000);
   });
   it("have no time without a roof", () => {
     const graph = written(TAIL);
-    expect(tally(graph, valuesOf(graph), unfused(graph)).seconds).toBeNaN();
+    expect(tally(formsIn(graph), unfused(graph)).seconds).toBeNaN();
   });
 });

@@ -5,7 +5,7 @@ import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { fuse, unfused } from "../../src/fusion/partition.ts";
 import { descriptionOf, lackingPeak, proposalOf } from "../../src/panels/fusion/merging.ts";
 import { chain } from "../chains.ts";
-import { decodeGraph, valuesOf } from "../graphs.ts";
+import { decodeGraph, formsIn, valuesOf } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 describe("a chip", () => {
@@ -44,10 +44,10 @@ it("an op is told with its bytes, what it is joined with, and its kernel", () =>
 
 describe("an edge", () => {
   const graph = decodeGraph(chain("chain", { ops: 3 }));
-  const values = valuesOf(graph);
-  const input = { cost: (_: unknown, bytes: number) => bytes / 1e9, fits: () => true, chip: undefined };
-  const apart = { graph, values, partition: unfused(graph) };
-  const joined = { graph, values, partition: fuse(graph, unfused(graph), 0, 1) };
+  const forms = formsIn(graph);
+  const input = { cost: (_: unknown, bytes: number) => bytes / 1e9, chip: undefined };
+  const apart = { graph, forms, partition: unfused(graph) };
+  const joined = { graph, forms, partition: fuse(graph, unfused(graph), 0, 1) };
   it("between two kernels says what their merge gains", () => {
     // Each of three ops reads and writes 200 B. Together two of them move 400 B less.
     expect(proposalOf(apart, 0, 1, input)).toMatchObject({ text: "Merge: 1.2 µs → 800 ns", groups: [[0, 1]] });
@@ -63,8 +63,10 @@ describe("an edge", () => {
     expect(proposalOf(apart, 0, 1, same).text).toBe("Merge: 1 µs → 667 ns");
   });
   it("says why a merge is not possible, and offers none", () => {
-    const refused = proposalOf(apart, 0, 1, { ...input, fits: () => false, chip: makeChip({ name: "one" }) });
-    expect(refused.text).toMatch(/^Cannot merge: /);
+    const chip = makeChip({ name: "one", share: { level: "SMEM", bytes: 100, units: 1 } });
+    const tight = { ...apart, forms: formsIn(graph, { bytes: 100 }) };
+    const refused = proposalOf(tight, 0, 1, { ...input, chip });
+    expect(refused.text).toBe("Cannot merge: the tiles of a + b need 200 B at a time; the SMEM of one holds 100 B");
     expect(refused.next).toBeUndefined();
     expect(refused.groups).toEqual([]);
   });

@@ -5,7 +5,8 @@ import type { Partition } from "../../src/fusion/legality.ts";
 import { fuse } from "../../src/fusion/partition.ts";
 import { createStore } from "../../src/state/store.ts";
 import { chain, stateOf } from "../chains.ts";
-import { eachWithClock, FakeModel } from "../helpers.ts";
+import { written } from "../graphs.ts";
+import { eachWithClock, FakeModel, wireChip } from "../helpers.ts";
 
 const abort = eachWithClock();
 function make() {
@@ -279,5 +280,39 @@ describe("what can be undone", () => {
     store.workload.setDtype(null);
     store.workload.setConvention("textbook");
     expect(store.history.canUndo.value).toBe(false);
+  });
+});
+
+describe("kernels on the focus chip", () => {
+  const text = "!norm: x > y; act: y > z";
+  const shapes = Object.fromEntries([..."xyz"].map((name) => [name, [16, 4096]]));
+  const { ops, tensors, outputs, dtypes } = written(text, { shapes });
+  const conventions = { textbook: { "@fma": 2 } };
+  const wire = { ...{ name: "norm", dims: [], convention: "textbook" }, ops, tensors, outputs, conventions };
+  const room = (id: string, bytes: number) => wireChip({ id, share: { level: "SMEM", bytes, units: 1 } });
+  const make = () =>
+    createStore(
+      new FakeModel({
+        ...stateOf([["", { ...wire, dtypes: Object.fromEntries(dtypes ?? []) }]]),
+        ...{ chips: [room("large", 8192), room("small", 8191)], shown: ["large", "small"] },
+        ...{ focus_chip: "large", partition: [[0, 1]] },
+      }),
+      abort().signal,
+    );
+  it("read rows twice that it does not hold", () => {
+    const store = make();
+    const bytes = () => store.rows.kernels.value.bytes.get("main")?.[0];
+    const rows = 16 * 4096 * 2;
+    expect(bytes()).toBe(2 * rows);
+    const before = store.workload.graph.value?.forms;
+    store.rates.focus("small");
+    expect(bytes()).toBe(3 * rows);
+    expect(store.workload.graph.value?.forms).not.toBe(before);
+  });
+  it("keep their bytes while a rate moves", () => {
+    const store = make();
+    const before = store.workload.graph.value?.forms;
+    store.rates.setRate("bandwidth", 2e12);
+    expect(store.workload.graph.value?.forms).toBe(before);
   });
 });

@@ -23,7 +23,9 @@ const { toCsv } = await import("../../src/panels/table/csv.ts");
 const { makeChip, makeKernels, makeRoof } = await import("../helpers.ts");
 const { factsOf } = await import("../../src/roofline/verdict.ts");
 const { verdictOf } = await import("../../src/text/verdict.ts");
-const { axisWords, filterWords, marksWords, runWords, strings, words } = await import("../../src/words/words.ts");
+const { axisWords, filterWords, fusionWords, marksWords, runWords, strings, words } = await import(
+  "../../src/words/words.ts"
+);
 
 describe("numbers to text", () => {
   it("have a decimal comma and the units and prefixes of English", () => {
@@ -146,5 +148,54 @@ describe("the headline", () => {
       "Kopien brauchen 80 % der Zeit.",
       "Der langsamste davon bewegt Bytes mit 12 % der HBM-Bandbreite. Die ersten 2 Kernel könnten bis zu 8 s von 10 s sparen.",
     ]);
+  });
+});
+
+describe("why ops are no kernel", () => {
+  const holds = fusionWords.holds({ level: "L1", bytes: 232_448, units: 132 }, "H100", "232 kB");
+  it("names the ops, in an order that German has", () => {
+    const { reasons } = fusionWords;
+    expect(Object.entries(reasons).map(([reason, sentence]) => [reason, sentence("a", "b", "c")])).toEqual([
+      ["beside", "a speist b nicht und verwendet auch nicht dessen Ergebnis"],
+      ["unrelated", "a und b sind Matrixprodukte ohne gemeinsamen Eingang und gemeinsames Ergebnis"],
+      ["levels", "a, b und c sind drei Matrixprodukte nacheinander: ein Kernel hat höchstens zwei"],
+      ["both made", "beide Operanden von a sind Produkte desselben Kernels: ein Block hat Zeilen nur von einem"],
+      ["window", "a liest ein Fenster des Ergebnisses von b: benachbarte Blöcke würden dieselben Elemente berechnen"],
+      ["window rows", "a liest Nachbarn jedes Elements, daher kann b seine Zeilen nicht ganz haben"],
+      ["other axes", "a reduziert andere Achsen als die von b"],
+      ["unused axes", "a hat Achsen, die b nicht verwendet"],
+      ["no rows", "a hat die Zeilen von b nicht"],
+      ["block rows", "a reduziert entlang der Zeilen, die über Blöcke verteilt sind"],
+      ["across blocks", "a summiert Zeilen auf, die über Blöcke verteilt sind"],
+      ["whole rows", "a braucht ganze Zeilen von b: den Chip anzeigen, der sie fasst"],
+      ["chain", "a und b sind zwei Produkte nacheinander: den Chip anzeigen, der ihre Zeilen fasst"],
+    ]);
+    expect(fusionWords.joined("s")).toBe("jeder Block von s braucht Elemente, die andere Blöcke berechnen");
+    expect(fusionWords.prologueAxis({ name: "norm", axes: [0, 2] }, "mm")).toBe(
+      "norm reduziert Achsen 0, 2, die mm nicht aufsummiert: jeder Block bräuchte alle Zeilen davon",
+    );
+  });
+  it("says how much tiles and rows need, and what the chip holds", () => {
+    const there = "der Anteil einer Einheit am L1 von H100 fasst 232 kB";
+    expect(fusionWords.capacity(fusionWords.tiles("a + b"), "256 kB", holds)).toBe(
+      `die Kacheln von a + b brauchen 256 kB zugleich; ${there}`,
+    );
+    expect(fusionWords.capacity(fusionWords.tilesOf(64), "256 kB", holds)).toBe(
+      `Kacheln aus 64 × 64 Elementen brauchen 256 kB zugleich; ${there}`,
+    );
+    expect(fusionWords.rows([[64, ["y"], "262 kB"]], holds)).toBe(`64 Zeilen von y brauchen 262 kB zugleich; ${there}`);
+    expect(
+      fusionWords.rows(
+        [
+          [1, ["o", "q", "r"], "1 MB"],
+          [1, ["p"], "541 kB"],
+        ],
+        holds,
+      ),
+    ).toBe(`1 Zeile von o, q und r braucht 1 MB, 1 Zeile von p 541 kB; ${there}`);
+    expect(fusionWords.shuffle("turn", "16,4 kB", holds)).toBe(
+      `turn verschiebt Elemente auf unbekannte Weise: die Tensoren (16,4 kB) passen nicht ganz auf den Chip; ${there}`,
+    );
+    expect(fusionWords.holdsUnknown).toBe("den Chip anzeigen, der so viel fasst");
   });
 });

@@ -168,7 +168,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   function splitOff(op: number) {
     if (groupOf(op).length < 2) say(words.alone(nameOf(op)));
-    else change(split(graph, partition, op), words.apartNow(nameOf(op)));
+    else change(split(graph, partition, op, forms.refusalOf), words.apartNow(nameOf(op)));
   }
   function pick(op: number) {
     cursor.value = op;
@@ -176,7 +176,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     say(descriptionOf(workload, op));
   }
   function cutAbove(op: number) {
-    const next = cut(graph, partition, op);
+    const next = cut(graph, partition, op, forms.refusalOf);
     if (next.groups.length === partition.groups.length) say(words.topmost(nameOf(op)));
     else change(next, words.apartNow(nameOf(op)));
   }
@@ -253,7 +253,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
             lock={lock}
             ways={[
               [words.none, () => take(words.none, unfused(graph))],
-              [words.pairs, () => preset(words.pairs, pairOps(graph, forms))],
+              [words.pairs, () => preset(words.pairs, pairOps(graph, values, forms))],
               [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, forms, cost))), lacking],
             ]}
           />

@@ -22,6 +22,7 @@ import {
   type Partition,
   type ReducingOp,
   type Refusal,
+  type RefusalOf,
   whyNot,
 } from "../../fusion/legality.ts";
 import { fuse, legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
@@ -70,12 +71,12 @@ export function descriptionOf(
  * Splits a group above op `to`. One part has `to` and the ops downstream of `to`. The other part has the rest of the
  * group. A part that is not connected is split further. A part that is not legal as a group is split into single ops.
  */
-export function cut(graph: Graph, partition: Partition, to: number): Partition {
+export function cut(graph: Graph, partition: Partition, to: number, refusalOf: RefusalOf): Partition {
   const { groups, groupOf } = partition;
   const after = reached(graph, to, graph.after);
   const isBelow = (op: number) => op === to || after[op] === 1;
   const group = groupWith(partition, to);
-  const parts = legalParts(graph, [group.filter((op) => !isBelow(op)), group.filter(isBelow)]);
+  const parts = legalParts(graph, [group.filter((op) => !isBelow(op)), group.filter(isBelow)], refusalOf);
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
 }
 
@@ -112,27 +113,41 @@ export function spoken(graph: Graph, ops: Ops): string {
 /** Returns the sentence that says why a group is no kernel on the chip. */
 export function formSentence(
   { graph }: Pick<Workload, "graph">,
-  { reason, ops, need = 0, of }: FormRefusal,
+  { reason, ops, tensor = -1, need = 0, needs = [] }: FormRefusal,
   group: Ops,
   chip: Chip | undefined,
 ): string {
   const [one = "", two = "", three = ""] = opNames(graph, ops);
-  if (reason !== "differ" && reason !== "tiles" && reason !== "rows")
-    return fusionWords.reasons[reason](one, two, three);
-  const share = chip?.share;
-  const texts = (digits: number) => [need, share?.bytes ?? 0].map((size) => formatQuantity(size, "B", digits));
-  const short = texts(3);
-  // If the two sizes would look equal with fewer digits, show all digits.
-  const [needed = "", there = ""] = share && short[0] === short[1] ? texts(15) : short;
-  const holds = share ? fusionWords.holds(share, chip.name, there) : fusionWords.holdsUnknown(chip?.name ?? "");
-  if (reason === "tiles") return fusionWords.capacity(spoken(graph, group), needed, holds);
-  if (of)
-    return fusionWords.rows(of.rows, of.tensors.map((tensor) => tensorName(graph, tensor)).join(", "), needed, holds);
-  const [first, second] = ops.map((op) => ({ name: opName(graph, op), axes: graph.ops[op]?.axes ?? [] })) as [
-    ReducingOp,
-    ReducingOp,
-  ];
-  return fusionWords.axes(first, second, { group: spoken(graph, group), need: needed, holds });
+  const [first, second] = ops.map((op) => ({ name: opName(graph, op), axes: graph.ops[op]?.axes ?? [] }));
+  const there = chip?.share?.bytes ?? Number.NaN;
+  // If a size would look equal to what there is with fewer digits, show all digits.
+  const sizes = needs.length > 0 ? needs.map(({ bytes }) => bytes) : [need];
+  const text = (digits: number) => (size: number) => formatQuantity(size, "B", digits);
+  const said = text(sizes.some((size) => text(3)(size) === text(3)(there)) ? 15 : 3);
+  const holds = chip?.share ? fusionWords.holds(chip.share, chip.name, said(there)) : fusionWords.holdsUnknown;
+  switch (reason) {
+    case "joined":
+      return fusionWords.joined(tensorName(graph, tensor));
+    case "prologue axis":
+      return fusionWords.prologueAxis(first as ReducingOp, two);
+    case "differ":
+      return fusionWords.axes(first as ReducingOp, second as ReducingOp, {
+        ...{ group: spoken(graph, group), need: said(need), holds },
+      });
+    case "shuffle":
+      return fusionWords.shuffle(one, said(need), holds);
+    case "tiles":
+      return fusionWords.capacity(fusionWords.tiles(spoken(graph, group)), said(need), holds);
+    case "side":
+      return fusionWords.capacity(fusionWords.tilesOf(needs[0]?.rows ?? 0), said(sizes[0] as number), holds);
+    case "rows":
+      return fusionWords.rows(
+        needs.map(({ rows, tensors, bytes }) => [rows, tensors.map((one) => tensorName(graph, one)), said(bytes)]),
+        holds,
+      );
+    default:
+      return fusionWords.reasons[reason](one, two, three);
+  }
 }
 const tensorName = (graph: Graph, tensor: number) => graph.tensors[tensor]?.name ?? "";
 
@@ -190,7 +205,7 @@ export function proposalOf(
   const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
   const refusal = a === b ? null : whyNot(graph, partition, a, b, forms.refusalOf);
   if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
-  const next = a === b ? cut(graph, partition, to) : fuse(graph, partition, a, b);
+  const next = a === b ? cut(graph, partition, to, forms.refusalOf) : fuse(graph, partition, a, b);
   const [before, now] = [partition, next].map((one) => tally(forms, one, cost));
   const { before: was, now: is, factor } = formatSpeedUp(before?.seconds ?? Number.NaN, now?.seconds ?? Number.NaN);
   const bytes = [before, now].map((one) => formatQuantity(one?.bytes ?? Number.NaN, "B")) as [string, string];
