@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
 
 from roofwidget.support.text_tables import aligned, one_line
 from roofwidget.units import format_quantity
+from roofwidget.workloads.models.quantisation import UNQUANTISED_BITS, WeightFormat, weight_format
 from roofwidget.workloads.ops.mixture import expected_experts
 from roofwidget.workloads.tensors import DTYPES, checked_dtype
 
 GATED_MATRICES = 3
 """A gated feed-forward layer has the matrices gate, up and down; a plain one has up and down."""
+FEED_FORWARD_MATRICES: Final = ("ffn", "experts", "shared experts")
+"""The names of the weights with the matrices of a feed-forward layer."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,9 @@ class Weight:
         return self.elements // self.experts * self.active if self.experts else self.elements
 
     def read_elements(self, tokens: int) -> float:
-        """Return the number of elements that `tokens` tokens need.
+        """Return the number of elements that `tokens` tokens need on average, if each picks its experts at random.
 
-        For experts it is the mean if each token picks its experts at random.
+        At least they need `active_elements`, if all pick the same experts.
         """
         if not self.experts:
             return self.elements
@@ -233,6 +238,10 @@ class DecoderConfig:
         The number of learned position embeddings; 0 for rotary positions.
     left_out
         Sentences on parts of the model that are not counted.
+    quantised
+        The format in which the weights are published, if the configuration says that they are quantised.
+    quantised_attention
+        Whether quantised weights include the matrices of attention.
 
     Examples
     --------
@@ -252,6 +261,8 @@ class DecoderConfig:
     dtype: str = "bf16"
     positions: int = 0
     left_out: tuple[str, ...] = ()
+    quantised: WeightFormat | None = None
+    quantised_attention: bool = True
 
     @cached_property
     def weights(self) -> tuple[Weight, ...]:
@@ -299,8 +310,28 @@ class DecoderConfig:
         return any(layer.feed_forward.experts is not None for layer in self.layers)
 
     def weight_bytes(self, dtype: str | None = None) -> int:
-        """Return the bytes of all weights, by default at the dtype of the configuration, rounded up."""
-        return _bytes(self.parameters, dtype or self.dtype)
+        """Return the bytes of all weights, rounded up, by default in the format in which they are published.
+
+        A dtype is that of all parameters. A format of `WEIGHT_FORMATS` is that of the matrices of the layers, with
+        scales; routers, norms, biases, embedding and logits have 16 bits.
+        """
+        form = self.weight_format(dtype)
+        bits = sum(one.elements * self.weight_bits(form, one) for one in self.weights)
+        bits += self.embedding * (1 if self.tied else 2) * self.weight_bits(form)
+        return math.ceil(bits / 8)
+
+    def weight_format(self, name: str | None = None, where: str = "bytes of a decoder") -> WeightFormat:
+        """Return the format of weights that a text names, by default the published one."""
+        if self.quantised is not None and name in {None, self.quantised.name}:
+            return self.quantised
+        return weight_format(name or self.dtype, where)
+
+    def weight_bits(self, form: WeightFormat, one: Weight | None = None) -> Fraction:
+        """Return the bits of an element of a weight, or of the embedding."""
+        is_feed_forward = one is not None and one.name in FEED_FORWARD_MATRICES
+        is_matrix = one is not None and one.matrix and one.name != "router"
+        is_quantised = is_matrix and (is_feed_forward or self.quantised_attention)
+        return form.bits if form.everywhere or is_quantised else Fraction(UNQUANTISED_BITS)
 
     def cache_bytes(self, context: int, batch: int = 1, dtype: str | None = None) -> int:
         """Return the bytes of keys and values (or of latents) that `batch` sequences of `context` tokens need.
@@ -331,7 +362,7 @@ class DecoderConfig:
         title = f"DecoderConfig: {one_line(self.name)}, {_billions(self.parameters)} parameters{active}"
         rows = [[f"{many} layers", described(layer)] for layer, many in self.kinds.items()]
         rows.append(["width", f"{self.hidden:,}, vocabulary {self.vocabulary:,}{', tied' if self.tied else ''}"])
-        rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {self.dtype}"])
+        rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {self.weight_format().name}"])
         rows.append(["cache", f"{format_quantity(self.cache_bytes_per_token, 'B')} per token at {self.dtype}"])
         return "\n".join([title, *aligned(rows), *self.left_out])
 

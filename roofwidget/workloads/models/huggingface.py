@@ -17,6 +17,7 @@ from roofwidget.support.paths import problem_of, reason_of, shown
 from roofwidget.support.precisions import precision_key
 from roofwidget.support.text_tables import one_line
 from roofwidget.workloads.models.config import Attention, DecoderConfig, DecoderLayer, FeedForward
+from roofwidget.workloads.models.quantisation import keeps_attention, published_format
 from roofwidget.workloads.tensors import DTYPES
 
 _FILE_NAME: Final = "config.json"
@@ -220,7 +221,8 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
         if keys.maybe(key, 0, low=0)
     ]
     quantised = keys.get("quantization_config", keys.get("quantization"))
-    if isinstance(quantised, Mapping):
+    form = published_format(quantised) if isinstance(quantised, Mapping) else None
+    if isinstance(quantised, Mapping) and form is None:
         method = shown_value(quantised.get("quant_method"))
         left_out.append(f"The published weights are quantised ({method}); they count at the dtype that is asked for.")
     config = DecoderConfig(
@@ -231,6 +233,9 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
         tied=keys.flag("tie_word_embeddings", default=kind.startswith("gemma")),
         dtype=_dtype(keys),
         left_out=tuple(left_out),
+        quantised=form,
+        # The experts of gpt-oss alone were trained in fewer bits.
+        quantised_attention=not (kind == "gpt_oss" or (form and keeps_attention(quantised, count))),
     )
     keys.check_all_known(reader.also)
     return config
