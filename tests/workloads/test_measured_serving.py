@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -28,6 +29,7 @@ class Chip(NamedTuple):
     bandwidth: float
 
 
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
 HOPPER: Final = Chip(1979e12, 989.5e12, 3.35e12)
 ASCEND: Final = Chip(1504e12, 752e12, 3.2e12)
 
@@ -36,6 +38,11 @@ def deepseek(chip: str, chips: int, batch: int, context: int, **more: Any) -> rw
     """Return DeepSeek-V3 with its experts on `chips` chips, each of which has `batch` sequences."""
     options = {"dtype": "fp8", "attention_dtype": "bf16", "cache_dtype": "bf16", **more}
     return rw.serve(CONFIGS["DeepSeek-V3"], chip, ep=chips, batch=batch * chips, context=context, **options)
+
+
+def check_row(measured: float, most: float) -> None:
+    """Assert that the table of the page has a measured rate and the bound."""
+    assert f" | {measured:,} | {round(most, -1):,.0f} | {measured / most:.0%} |".replace("%", " %") in PAGE
 
 
 def decode_by_hand(chip: Chip, batch: int, context: int) -> float:
@@ -65,6 +72,7 @@ def test_decode_of_deepseek_v3_was_measured_below_at_most_and_below_serial(
     if bound is not None:
         assert most == pytest.approx(bound, rel=0.005)
     assert measured < made.serial_tokens_per_second / chips < most
+    check_row(measured, most)
 
 
 def test_serial_is_not_a_bound_of_two_parts_with_different_limits() -> None:
@@ -86,6 +94,7 @@ def test_prefill_of_deepseek_v3_was_measured_below_at_most(prompt: int, measured
     assert most == pytest.approx(by_hand, rel=0.005)
     assert most == pytest.approx(bound, rel=0.005)
     assert measured < most
+    check_row(measured, most)
     # deepseek-ai/open-infra-index, day 6: 73.7k tokens/s a node, of which 56.3 % were in a cache of prefixes.
     assert most > 73_700 * (1 - 0.563) / 8
 
@@ -95,6 +104,7 @@ def test_prefill_and_decode_on_ascend_were_measured_below_at_most() -> None:
     made = deepseek("ascend-910c", 32, 96, 4096, dtype="int8", network="none")
     assert made.prefill.tokens_per_second / 32 == pytest.approx(16_370, rel=0.005)
     assert made.prefill.tokens_per_second / 32 > 6688
+    check_row(6688, made.prefill.tokens_per_second / 32)
     compute = 96 / made.decode.compute_time
     assert compute == pytest.approx(7080, rel=0.005)
     assert 1943 < made.tokens_per_second / 32 <= compute

@@ -425,6 +425,16 @@ def test_a_layer_has_two_all_reduces_that_a_switch_makes_shorter(
     assert step.serial_network_time == pytest.approx(2 * 32 * estimate * each)
 
 
+def test_the_latency_of_a_link_is_in_the_estimate_alone() -> None:
+    # A ring of eight has 14 steps, a switch two phases.
+    for how, factor, steps in (("ring", 1.75, 14), ("switch", 1.125, 2)):
+        slow = CHIP.replace(links={"NVLink": rw.Link("NVLink", 450e9, latency=1e-6)})
+        step = serving("Meta-Llama-3-8B", chip=slow, tp=8, all_reduce=how).decode
+        each = BATCH * 4096 * 2 / 450e9
+        assert step.serial_network_time == pytest.approx(64 * (factor * each + steps * 1e-6))
+        assert step.network_time == serving("Meta-Llama-3-8B", tp=8, all_reduce=how).decode.network_time
+
+
 def test_at_most_is_above_the_all_reduce_that_eight_h100_were_measured_at() -> None:
     # 275 GB/s of the array, where a ring of 450 GB/s one way ends at 450 / 1.75 = 257.
     size = 2 * 32 * BATCH * 4096 * 2

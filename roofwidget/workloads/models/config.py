@@ -315,23 +315,10 @@ class DecoderConfig:
         A dtype is that of all parameters. A format of `WEIGHT_FORMATS` is that of the matrices of the layers, with
         scales; routers, norms, biases, embedding and logits have 16 bits.
         """
-        form = self.weight_format(dtype)
-        bits = sum(one.elements * self.weight_bits(form, one) for one in self.weights)
-        bits += self.embedding * (1 if self.tied else 2) * self.weight_bits(form)
+        form = format_of_weights(self, dtype, "bytes of a decoder")
+        bits = sum(one.elements * weight_bits(self, form, one) for one in self.weights)
+        bits += self.embedding * (1 if self.tied else 2) * weight_bits(self, form)
         return math.ceil(bits / 8)
-
-    def weight_format(self, name: str | None = None, where: str = "bytes of a decoder") -> WeightFormat:
-        """Return the format of weights that a text names, by default the published one."""
-        if self.quantised is not None and name in {None, self.quantised.name}:
-            return self.quantised
-        return weight_format(name or self.dtype, where)
-
-    def weight_bits(self, form: WeightFormat, one: Weight | None = None) -> Fraction:
-        """Return the bits of an element of a weight, or of the embedding."""
-        is_feed_forward = one is not None and one.name in FEED_FORWARD_MATRICES
-        is_matrix = one is not None and one.matrix and one.name != "router"
-        is_quantised = is_matrix and (is_feed_forward or self.quantised_attention)
-        return form.bits if form.everywhere or is_quantised else Fraction(UNQUANTISED_BITS)
 
     def cache_bytes(self, context: int, batch: int = 1, dtype: str | None = None) -> int:
         """Return the bytes of keys and values (or of latents) that `batch` sequences of `context` tokens need.
@@ -362,9 +349,24 @@ class DecoderConfig:
         title = f"DecoderConfig: {one_line(self.name)}, {_billions(self.parameters)} parameters{active}"
         rows = [[f"{many} layers", described(layer)] for layer, many in self.kinds.items()]
         rows.append(["width", f"{self.hidden:,}, vocabulary {self.vocabulary:,}{', tied' if self.tied else ''}"])
-        rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {self.weight_format().name}"])
+        rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {format_of_weights(self).name}"])
         rows.append(["cache", f"{format_quantity(self.cache_bytes_per_token, 'B')} per token at {self.dtype}"])
         return "\n".join([title, *aligned(rows), *self.left_out])
+
+
+def format_of_weights(config: DecoderConfig, name: str | None = None, where: str = "weights") -> WeightFormat:
+    """Return the format of weights that a text names, by default the one in which they are published."""
+    if config.quantised is not None and name in {None, config.quantised.name}:
+        return config.quantised
+    return weight_format(name or config.dtype, where)
+
+
+def weight_bits(config: DecoderConfig, form: WeightFormat, one: Weight | None = None) -> Fraction:
+    """Return the bits of an element of a weight, or of the embedding, in a format."""
+    is_feed_forward = one is not None and one.name in FEED_FORWARD_MATRICES
+    is_matrix = one is not None and one.matrix and one.name != "router"
+    is_quantised = is_matrix and (is_feed_forward or config.quantised_attention)
+    return form.bits if form.everywhere or is_quantised else Fraction(UNQUANTISED_BITS)
 
 
 def described(layer: DecoderLayer) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from roofwidget.analysis.network import network_bytes
+from roofwidget.analysis.network import collective_time
 from roofwidget.chips import Chip, ChipLike, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.chips.figures import is_off_chip
@@ -19,7 +19,7 @@ from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
 from roofwidget.units import format_capacity, format_percent, format_quantity, format_significant
-from roofwidget.workloads.models.config import DecoderConfig, Weight
+from roofwidget.workloads.models.config import DecoderConfig, Weight, format_of_weights, weight_bits
 from roofwidget.workloads.models.quantisation import UNQUANTISED_BITS, WeightFormat
 from roofwidget.workloads.models.transformer import decoder_config
 from roofwidget.workloads.ops.mixture import expected_experts
@@ -29,6 +29,8 @@ _NETWORK: Final = ("overlapped", "exposed", "none")
 _ALL_REDUCE: Final = ("auto", "switch", "ring")
 # A layer has two all-reduces: after attention and after the feed-forward layer.
 _ALL_REDUCES_PER_LAYER: Final = 2
+# An all-reduce in a switch reads the reduced part of a chip, then writes it to all chips.
+_PHASES: Final = 2
 # The results of experts are sent as bf16, which has two bytes.
 _COMBINE_BYTES: Final = 2
 # More sequences than any server runs at a time; a search for a batch ends here.
@@ -194,10 +196,9 @@ class Serving:
     @cached_property
     def weight_bytes_per_chip(self) -> int:
         """Bytes of weights on the chip that has the most, with the weights that every chip holds."""
-        bits = self.config.weight_bits
-        held = sum(math.ceil(self._held(one)) * bits(self._format, one) for one in self.config.weights)
-        held += -(-self.config.embedding // self.tp) * (1 if self.config.tied else 2) * bits(self._format)
-        return math.ceil(held / 8)
+        bits = sum(math.ceil(self._held(one)) * self._bits(one) for one in self.config.weights)
+        bits += -(-self.config.embedding // self.tp) * (1 if self.config.tied else 2) * self._bits()
+        return math.ceil(bits / 8)
 
     @property
     def cache_bytes(self) -> int:
@@ -332,9 +333,13 @@ class Serving:
             total += many * one.cached_tokens(context) * each
         return total
 
-    @property
+    def _bits(self, one: Weight | None = None) -> Fraction:
+        """Return the bits of an element of a weight, or of the embedding."""
+        return weight_bits(self.config, self._format, one)
+
+    @cached_property
     def _format(self) -> WeightFormat:
-        return self.config.weight_format(self.weight_dtype)
+        return format_of_weights(self.config, self.weight_dtype)
 
     def _of_chip(self, count: int) -> int:
         """Return how many of `count` sequences the chip has that has the most."""
@@ -363,12 +368,10 @@ class Serving:
         With `least`, all tokens choose the same experts and are the same word of the vocabulary.
         """
         config = self.config
-        bits = sum(
-            self._read(one, tokens, least=least) * config.weight_bits(self._format, one) for one in config.weights
-        )
+        bits = sum(self._read(one, tokens, least=least) * self._bits(one) for one in config.weights)
         # The matrix of the logits is read; of the input embedding only the rows of the tokens.
         rows = 0 if config.tied else min(1 if least else own, config.vocabulary)
-        bits += (config.embedding + rows * config.hidden) / self.tp * config.weight_bits(self._format)
+        bits += (config.embedding + rows * config.hidden) / self.tp * self._bits()
         return float(bits / 8 / self.chip.bandwidth())
 
     def _read(self, one: Weight, tokens: int, *, least: bool) -> Fraction | float:
@@ -422,7 +425,7 @@ class Serving:
         return switch_adds(self.chip) if self.all_reduce == "auto" else self.all_reduce == "switch"
 
     def _all_reduce_time(self, tokens: int, *, least: bool) -> float:
-        """Return the seconds of the all-reduces, without latencies.
+        """Return the seconds of the all-reduces; at `least` without latencies.
 
         Without an adding switch a chip sends 2 (n - 1) / n of the array. With one it sends 1 + 1 / n in two phases (a
         part is read reduced, and written to all), and at least the array itself: each element has to leave the chip.
@@ -430,12 +433,13 @@ class Serving:
         if self.tp == 1 or self.network == "none":
             return 0.0
         size = tokens * self.config.hidden * DTYPES[_activation(self.dtype)] // 8
-        sent = network_bytes("all-reduce", size, self.tp)
+        once = size / self.chip.link_bandwidth()
+        each = collective_time("all-reduce", size, self.tp, self.chip, latency=0 if least else None)
         if least and self._switch_adds is not False:
-            sent = min(sent, size)
+            each = min(each, once)
         elif self._switch_adds:
-            sent = min(sent, size * (1 + 1 / self.tp))
-        return _ALL_REDUCES_PER_LAYER * len(self.config.layers) * sent / self.chip.link_bandwidth()
+            each = min(each, once * (1 + 1 / self.tp) + _PHASES * (self.chip.link().latency or 0))
+        return _ALL_REDUCES_PER_LAYER * len(self.config.layers) * each
 
     def _expert_network_time(self, tokens: int) -> float:
         """Return the seconds to send tokens to their experts and back, one copy for each expert on another chip."""
@@ -617,6 +621,7 @@ def serve(
     decode       at most 2,560 tokens/s, 25 ms per token, bound by cache (82 % of the time)
     prefill      at most 61,400 tokens/s, bound by compute (100 % of the time)
     first token  at least 133 ms for a prompt of 8,192
+    serial       2,560 tokens/s, 25 ms per token, if matrices, attention and network do not overlap: an estimate
     weights      16.1 GB
     cache        68.7 GB
     memory       fits: 84.8 GB of 85.5 GB usable (99 %); at most 64 sequences of this context
@@ -645,7 +650,7 @@ def serve(
         found,
         **whole,
         dtype=precision,
-        weight_dtype=decoder.weight_format(weight_dtype or published or precision, "weight_dtype of serve").name,
+        weight_dtype=format_of_weights(decoder, weight_dtype or published or precision, "weight_dtype of serve").name,
         cache_dtype=cache,
         network=network,
         attention_dtype=precision if attention_dtype is None else found.precision(attention_dtype),
