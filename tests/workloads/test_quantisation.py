@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,7 +44,8 @@ def test_a_format_is_that_of_the_matrices_and_the_rest_has_16_bits(name: str) ->
     assert config.weight_bytes(name) == expected
     assert config.weight_bytes(name.upper()) == expected
     served = rw.serve(CONFIGS["Meta-Llama-3-8B"], "h100-sxm", weight_dtype=name)
-    assert (served.weight_bytes, served.weight_bytes_per_chip, served.weight_dtype) == (expected, expected, name)
+    assert served.weight_bytes == served.weight_bytes_per_chip == expected
+    assert served.weight_dtype == name
     # All is read in a step but the table of the input embedding, of which one row is.
     read = expected - 2 * (128256 - 1) * 4096
     assert served.decode.least_weights_time == pytest.approx(float(read / Fraction(3_350_000_000_000)))
@@ -106,6 +109,23 @@ def test_the_published_format_is_that_of_the_configuration(given: dict[str, Any]
     )
     # What is asked for counts in place of it.
     assert rw.serve(config, "h100-sxm", weight_dtype="bf16").weight_bytes == 2 * config.parameters
+
+
+def test_the_file_that_modelopt_puts_beside_the_configuration_is_read(tmp_path: Path) -> None:
+    beside = {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "NVFP4", "exclude_modules": ["lm_head"]}}
+    for name, values in (("config.json", CONFIGS["Meta-Llama-3-8B"]), ("hf_quant_config.json", beside)):
+        (tmp_path / name).write_text(json.dumps(values), encoding="utf-8")
+    expected = (Fraction(9, 2) * (ATTENTION + FEED_FORWARD) + 16 * REST) / 8
+    assert (
+        decoder_config(tmp_path).weight_bytes() == decoder_config(tmp_path / "config.json").weight_bytes() == expected
+    )
+    # What the configuration itself says comes first.
+    own = {**CONFIGS["Meta-Llama-3-8B"], "quantization_config": {"quant_method": "fp8"}}
+    (tmp_path / "config.json").write_text(json.dumps(own), encoding="utf-8")
+    assert decoder_config(tmp_path).weight_bytes() == ATTENTION + FEED_FORWARD + 2 * REST
+    (tmp_path / "hf_quant_config.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"hf_quant_config\.json must contain an object of keys and values"):
+        decoder_config(tmp_path)
 
 
 @pytest.mark.parametrize(

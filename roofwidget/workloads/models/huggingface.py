@@ -21,6 +21,7 @@ from roofwidget.workloads.models.quantisation import keeps_attention, published_
 from roofwidget.workloads.tensors import DTYPES
 
 _FILE_NAME: Final = "config.json"
+_MODELOPT_FILE: Final = "hf_quant_config.json"
 # Configurations are a few kB; a file of another kind, such as a checkpoint, should not be read into memory.
 _MAX_FILE_BYTES: Final = 10_000_000
 _MAX_LAYERS: Final = 10_000
@@ -77,7 +78,20 @@ def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | N
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"a configuration must be a dict or the path of a config.json, got {shown_value(given)}")
     path = _file(given)
-    return _decoder(_Keys(_values(path), shown(path)), name or path.resolve().parent.name)
+    return _decoder(_Keys(_with_quantisation(path), shown(path)), name or path.resolve().parent.name)
+
+
+def _with_quantisation(path: Path) -> dict[str, Any]:
+    """Return the values of a `config.json`, with those of the file that NVIDIA's ModelOpt writes beside it."""
+    values, beside = _values(path), path.with_name(_MODELOPT_FILE)
+    if not beside.exists():
+        return values
+    return {"quantization_config": {"quant_method": "modelopt", **_mapping(_values(beside), "quantization")}, **values}
+
+
+def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = values.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _values(path: Path) -> dict[str, Any]:
