@@ -170,7 +170,7 @@ def random_servings(many: int) -> Iterator[rw.Serving]:
     draw = random.Random(0)  # noqa: S311 - sizes for tests
     for _ in range(many):
         name = draw.choice(sorted(HANDS))
-        layout = {draw.choice(["tp", "ep"] if HANDS[name].many else ["tp"]): draw.choice([1, 2, 4, 8])}
+        layout = {draw.choice(["tp", "pp", "ep"] if HANDS[name].many else ["tp", "pp"]): draw.choice([1, 2, 4, 8])}
         chip = CHIP.replace(
             peak_flops={"bf16": 10 ** draw.uniform(13, 17)},
             memories={"HBM": 10 ** draw.uniform(11, 14), "L2": rw.Memory("L2", None, 10 ** draw.uniform(6, 10))},
@@ -523,6 +523,38 @@ def test_chips_share_experts_and_each_has_all_other_weights_and_its_own_sequence
     assert "72 × chip" in repr(made)
 
 
+@pytest.mark.parametrize(("pp", "layers"), [(4, 8), (3, 11)])
+def test_a_stage_of_a_pipeline_has_its_layers_and_the_cache_of_all_sequences(pp: int, layers: int) -> None:
+    hand, made = HANDS["Meta-Llama-3-8B"], serving("Meta-Llama-3-8B", pp=pp)
+    # The last stage has the logits and the last norm.
+    assert made.weight_bytes_per_chip == 2 * (hand.matrices // 32 * layers + (2 * layers + 1) * 4096 + hand.table)
+    assert made.cache_bytes_per_chip == BATCH * 2 * hand.cache // 32 * layers
+    assert f"on {pp} × chip" in repr(made)
+
+
+def test_a_pipeline_decodes_a_part_of_the_batch_in_each_stage() -> None:
+    # 16 sequences in 4 stages: a token passes all layers in the time of 4 sequences, and 16 tokens are made meanwhile.
+    hand, made = HANDS["Meta-Llama-3-8B"], serving("Meta-Llama-3-8B", pp=4)
+    memory = hand.weights(4, 4096, least=True) + 4 * 2 * hand.cache / BANDWIDTH
+    assert made.time_per_token == pytest.approx(memory)
+    assert made.tokens_per_second == pytest.approx(BATCH / memory)
+    # A chip passes 16 tokens of 4,096 elements on.
+    assert made.decode.network_time == pytest.approx(BATCH * 4096 * 2 / 450e9)
+    apart = hand.weights(4, 4096) + 4 * 2 * hand.cache / BANDWIDTH
+    assert made.decode.serial_time == pytest.approx(apart + BATCH * 4096 * 2 / 450e9)
+    assert serving("Meta-Llama-3-8B", pp=4, network="none").decode.network_time == 0
+    # Two sequences leave two of four stages idle.
+    two, one = serving("Meta-Llama-3-8B", pp=4, batch=2), serving("Meta-Llama-3-8B", batch=1)
+    assert two.time_per_token == one.time_per_token
+    assert two.tokens_per_second == 2 * one.tokens_per_second
+
+
+def test_a_prompt_passes_the_stages_in_pieces() -> None:
+    one, four = serving("Meta-Llama-3-8B"), serving("Meta-Llama-3-8B", pp=4)
+    assert four.time_to_first_token == pytest.approx(one.time_to_first_token / 4)
+    assert four.prefill.weights_time == pytest.approx(one.prefill.weights_time / 4, rel=0.1)  # fewer rows of the table
+
+
 def test_tokens_travel_to_their_experts_only_in_the_estimate() -> None:
     # 8 copies of 7,168 elements, as fp8 there and as bf16 back: 172,032 bytes per token and layer, 9,977,856 in all.
     step = serving("DeepSeek-V3", ep=72, batch=72, dtype="fp8").decode
@@ -628,6 +660,8 @@ def test_serving_takes_a_file(tmp_path: Path) -> None:
         ({"cache_dtype": "q8"}, ValueError, "cache_dtype of serve: unknown dtype 'q8'"),
         ({"ep": 8}, ValueError, "ep=8 spreads experts, and Meta-Llama-3-8B has none; give tp"),
         ({"ep": 2, "tp": 2}, ValueError, "tp=2 and ep=2 together are not counted"),
+        ({"pp": 33}, ValueError, "pp=33 is more than the 32 layers of Meta-Llama-3-8B"),
+        ({"pp": 0}, ValueError, "pp must be a whole number from 1, got 0"),
         ({"attention_dtype": "fp4"}, rw.MissingFigureError, "chip has no peak for precision 'fp4'"),
         ({"reserve": -1}, ValueError, "reserve"),
         ({"all_reduce": "swich"}, ValueError, "unknown all_reduce 'swich'; did you mean 'switch'"),

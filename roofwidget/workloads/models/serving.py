@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 from roofwidget.analysis.network import collective_time
@@ -167,6 +168,8 @@ class Serving:
         Bytes per chip that are kept free.
     all_reduce
         ``auto``, ``switch`` or ``ring``.
+    pp
+        The number of stages, each with its layers on `tp` chips (pipeline parallelism).
     """
 
     __module__ = "roofwidget"
@@ -185,6 +188,7 @@ class Serving:
     attention_dtype: str | None = None
     reserve: float = 0.0
     all_reduce: str = "auto"
+    pp: int = 1
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -196,9 +200,7 @@ class Serving:
     @cached_property
     def weight_bytes_per_chip(self) -> int:
         """Bytes of weights on the chip that has the most, with the weights that every chip holds."""
-        bits = sum(math.ceil(self._held(one)) * self._bits(one) for one in self.config.weights)
-        bits += -(-self.config.embedding // self.tp) * (1 if self.config.tied else 2) * self._bits()
-        return math.ceil(bits / 8)
+        return max(self._stage_weight_bytes(index) for index in range(self.pp))
 
     @property
     def cache_bytes(self) -> int:
@@ -208,7 +210,7 @@ class Serving:
     @property
     def cache_bytes_per_chip(self) -> int:
         """Bytes of the cache on a chip. A latent is on every chip, and so is a head that several chips need."""
-        return _bytes(self._of_chip(self.batch) * self._cache_elements(self.context), self.cache_dtype)
+        return _bytes(int(self._of_chip(self.batch)) * self._cached_per_chip, self.cache_dtype)
 
     @property
     def memory_per_chip(self) -> int:
@@ -233,8 +235,7 @@ class Serving:
         free = self.capacity - self.reserve - self.weight_bytes_per_chip
         if free <= 0:
             return 0
-        each = self._cache_elements(self.context) * DTYPES[self.cache_dtype]
-        return self.ep * int(free * 8 // each)
+        return self.ep * int(free * 8 // (self._cached_per_chip * DTYPES[self.cache_dtype]))
 
     # -- time ------------------------------------------------------------------------------------------------------
 
@@ -322,10 +323,31 @@ class Serving:
 
     # -- formulas --------------------------------------------------------------------------------------------------
 
-    def _cache_elements(self, context: int) -> int:
-        """Return the elements of the cache of a sequence on one chip."""
+    @cached_property
+    def _stages(self) -> tuple[DecoderConfig, ...]:
+        """The decoder with the layers of each stage only; the numbers of layers differ by one at most."""
+        layers, cuts = self.config.layers, [len(self.config.layers) * index // self.pp for index in range(self.pp + 1)]
+        return tuple(replace(self.config, layers=layers[start:end]) for start, end in pairwise(cuts))
+
+    def _stage_weight_bytes(self, index: int) -> int:
+        """Return the bytes of weights on a chip of a stage. The first has the embedding, the last has the logits."""
+        last = self.pp - 1
+        places = {"positions": 0, "final norm": last}
+        weights = [one for one in self._stages[index].weights if places.get(one.name, index) == index]
+        bits = sum(math.ceil(self._held(one)) * self._bits(one) for one in weights)
+        tables = 1 if last == 0 and self.config.tied else (index == 0) + (index == last)
+        bits += -(-self.config.embedding // self.tp) * tables * self._bits()
+        return math.ceil(bits / 8)
+
+    @cached_property
+    def _cached_per_chip(self) -> int:
+        """The elements of the cache of a sequence on the chip that has the most."""
+        return max(self._cache_elements(stage, self.context) for stage in self._stages)
+
+    def _cache_elements(self, config: DecoderConfig, context: int) -> int:
+        """Return the elements of the cache of a sequence on one of the chips that share the layers."""
         total = 0
-        for layer, many in self.config.kinds.items():
+        for layer, many in config.kinds.items():
             one = layer.attention
             each = one.cache_elements
             if one.latent is None:
@@ -341,9 +363,9 @@ class Serving:
     def _format(self) -> WeightFormat:
         return format_of_weights(self.config, self.weight_dtype)
 
-    def _of_chip(self, count: int) -> int:
+    def _of_chip(self, count: float) -> float:
         """Return how many of `count` sequences the chip has that has the most."""
-        return -(-count // self.ep)
+        return count if self.ep == 1 else -(-count // self.ep)
 
     def _held(self, one: Weight) -> float:
         """Return the elements of a weight that the chip with the most experts holds."""
@@ -351,7 +373,7 @@ class Serving:
             return one.elements // one.experts * -(-one.experts // self.ep)
         return _share(one, one.elements, self.tp)
 
-    def _matrix_compute(self, batch: int, tokens: int) -> float:
+    def _matrix_compute(self, batch: float, tokens: int) -> float:
         """Return the seconds of the FLOPs of weight matrices for `tokens` of each sequence, experts evenly used."""
         sequences, routed = self._of_chip(batch), batch * tokens / self.ep
         products = sum(
@@ -362,7 +384,7 @@ class Serving:
         # Only the last token of a sequence has logits.
         return float(2 * (products + sequences * self.config.embedding / self.tp) / self.chip.peak(self.dtype))
 
-    def _weights_time(self, tokens: int, own: int, *, least: bool = False) -> float:
+    def _weights_time(self, tokens: float, own: float, *, least: bool = False) -> float:
         """Return the seconds to read the weights that `tokens` tokens need, of which a chip has its `own`.
 
         With `least`, all tokens choose the same experts and are the same word of the vocabulary.
@@ -374,49 +396,60 @@ class Serving:
         bits += (config.embedding + rows * config.hidden) / self.tp * self._bits()
         return float(bits / 8 / self.chip.bandwidth())
 
-    def _read(self, one: Weight, tokens: int, *, least: bool) -> Fraction | float:
+    def _read(self, one: Weight, tokens: float, *, least: bool) -> Fraction | float:
+        mean = one.read_elements(math.ceil(tokens))
         if not (one.experts and self.ep > 1):
-            return _share(one, one.active_elements() if least else one.read_elements(tokens), self.tp)
+            return _share(one, one.active_elements() if least else mean, self.tp)
         # A token chooses an expert at most once, so the busiest chip has at least the active experts over all chips.
         lowest = one.elements // one.experts * -(-one.active // self.ep)
-        return lowest if least else max(lowest, one.read_elements(tokens) / self.ep)
+        return lowest if least else max(lowest, mean / self.ep)
 
     def _decode(self, batch: int) -> Step:
         flops = sum(
             many * layer.attention.pair_flops(cached=True) * layer.attention.cached_tokens(self.context)
             for layer, many in self.config.kinds.items()
         )
-        return self._step("decode", batch, tokens=1, flops=flops, cached=self._cache_elements(self.context))
+        return self._step(
+            "decode", batch, tokens=1, flops=flops, cached=self._cache_elements(self.config, self.context)
+        )
 
     def _prefill(self, batch: int) -> Step:
         flops = sum(
             many * layer.attention.pair_flops(cached=False) * layer.attention.pairs(self.prompt)
             for layer, many in self.config.kinds.items()
         )
-        written = self._cache_elements(self.prompt)
+        written = self._cache_elements(self.config, self.prompt)
         return self._step("prefill", batch, tokens=self.prompt, flops=flops, cached=written)
 
     def _step(self, phase: str, batch: int, *, tokens: int, flops: int, cached: int) -> Step:
-        """Return a step. `tokens`, `flops` of attention and `cached` elements are those of one sequence."""
-        sequences = self._of_chip(batch)
+        """Return a step. `tokens`, `flops` of attention and `cached` elements are those of one sequence.
+
+        With `pp` stages a token passes all of them, while the other stages have other sequences: so a step has the time
+        of all layers for a `pp`-th of the batch, but at least for one sequence. A prompt can be cut into pieces that
+        pass the stages one after the other, so that each stage reads its weights once.
+        """
+        is_cut = phase == "prefill"
+        together = batch / self.pp if is_cut else max(1, batch / self.pp)
+        sequences, reads = self._of_chip(together), 1 / self.pp if is_cut else 1
         own = sequences * tokens
         on_chip = sum(
             memory.capacity or 0
             for name, memory in self.chip.memories.items()
             if name != self.chip.main_memory and not is_off_chip(name)
         )
+        passed_on = self._passing_time(batch * tokens)
         return Step(
             phase,
             batch * tokens,
-            matrix_compute=self._matrix_compute(batch, tokens),
+            matrix_compute=self._matrix_compute(together, tokens),
             attention_compute=sequences * flops / self.tp / self.chip.peak(self.attention_dtype or self.dtype),
-            weights_time=self._weights_time(batch * tokens, own),
+            weights_time=self._weights_time(together * tokens, own) * reads,
             cache_time=sequences * cached * DTYPES[self.cache_dtype] / 8 / self.chip.bandwidth(),
-            network_time=self._all_reduce_time(own, least=True),
+            network_time=self._all_reduce_time(own, least=True) + passed_on,
             overlapped=self.network != "exposed",
-            least_weights_time=self._weights_time(batch * tokens, own, least=True),
-            kept_time=on_chip / self.chip.bandwidth(),
-            serial_network_time=self._all_reduce_time(own, least=False) + self._expert_network_time(own),
+            least_weights_time=self._weights_time(together * tokens, own, least=True) * reads,
+            kept_time=on_chip * self.pp * reads / self.chip.bandwidth(),
+            serial_network_time=self._all_reduce_time(own, least=False) + passed_on + self._expert_network_time(own),
         )
 
     @property
@@ -424,7 +457,7 @@ class Serving:
         """Whether the switches between the chips can add; None if unknown."""
         return switch_adds(self.chip) if self.all_reduce == "auto" else self.all_reduce == "switch"
 
-    def _all_reduce_time(self, tokens: int, *, least: bool) -> float:
+    def _all_reduce_time(self, tokens: float, *, least: bool) -> float:
         """Return the seconds of the all-reduces; at `least` without latencies.
 
         Without an adding switch a chip sends 2 (n - 1) / n of the array. With one it sends 1 + 1 / n in two phases (a
@@ -441,7 +474,14 @@ class Serving:
             each = min(each, once * (1 + 1 / self.tp) + _PHASES * (self.chip.link().latency or 0))
         return _ALL_REDUCES_PER_LAYER * len(self.config.layers) * each
 
-    def _expert_network_time(self, tokens: int) -> float:
+    def _passing_time(self, tokens: int) -> float:
+        """Return the seconds in which a chip passes all tokens on to the next stage."""
+        if self.pp == 1 or self.network == "none":
+            return 0.0
+        size = tokens * self.config.hidden * DTYPES[_activation(self.dtype)] / 8
+        return size / self.tp / self.chip.link_bandwidth()
+
+    def _expert_network_time(self, tokens: float) -> float:
         """Return the seconds to send tokens to their experts and back, one copy for each expert on another chip."""
         if self.ep == 1 or self.network == "none":
             return 0.0
@@ -452,7 +492,7 @@ class Serving:
     # -- text ------------------------------------------------------------------------------------------------------
 
     def _title(self) -> str:
-        many = self.tp * self.ep
+        many = self.tp * self.ep * self.pp
         chips = f"{many} × {one_line(self.chip.name)}" if many > 1 else one_line(self.chip.name)
         dtypes = self.dtype
         if self.attention_dtype not in {None, self.dtype}:
@@ -477,7 +517,7 @@ class Serving:
         yield "turns", self._turns()
 
     def _per_chip(self, whole: int, each: int) -> str:
-        if self.tp * self.ep == 1:
+        if self.tp * self.ep * self.pp == 1:
             return format_quantity(whole, "B")
         return f"{format_quantity(whole, 'B')}, {format_quantity(each, 'B')} per chip"
 
@@ -564,6 +604,7 @@ def serve(
     attention_dtype: str | None = None,
     reserve: float | str = 0,
     all_reduce: Literal["auto", "switch", "ring"] = "auto",
+    pp: int = 1,
 ) -> Serving:
     """Return bounds on serving a decoder: tokens per second, time to first token, memory, and what binds.
 
@@ -597,7 +638,7 @@ def serve(
         ``"exposed"``: they add to the step. ``"none"``: nothing.
     ep
         The number of chips over which the experts are spread. Each has all other weights, and its share of the
-        sequences. Not together with `tp`.
+        sequences. Not together with `tp` or `pp`.
     attention_dtype
         The precision of the arithmetic of attention; by default `dtype`.
     reserve
@@ -605,6 +646,8 @@ def serve(
     all_reduce
         Whether switches add: ``"switch"``, ``"ring"`` (they do not), or ``"auto"`` for what is known of the chip. Where
         it is not known, the bound assumes that they do.
+    pp
+        The number of stages of a pipeline, each with its layers on `tp` chips.
 
     Raises
     ------
@@ -635,16 +678,16 @@ def serve(
     for word, value, words in (("network", network, _NETWORK), ("all_reduce", all_reduce, _ALL_REDUCE)):
         if value not in words:
             raise ValueError(f"serve: unknown {word} {shown_value(value)}{choose_from(value, words)}")
-    sizes = {"tp": tp, "batch": batch, "context": context, "prompt": context if prompt is None else prompt, "ep": ep}
+    sizes = {
+        "tp": tp,
+        "batch": batch,
+        "context": context,
+        "prompt": context if prompt is None else prompt,
+        "ep": ep,
+        "pp": pp,
+    }
     whole = {name: _whole(value, name) for name, value in sizes.items()}
-    for layer in decoder.kinds:
-        heads = layer.attention.heads
-        if heads % whole["tp"]:
-            raise ValueError(f"serve: tp={whole['tp']} does not divide the {heads} heads of {one_line(decoder.name)}")
-    if whole["ep"] > 1 and whole["tp"] > 1:
-        raise ValueError(f"serve: tp={whole['tp']} and ep={whole['ep']} together are not counted; give one of them")
-    if whole["ep"] > 1 and not decoder.is_mixture:
-        raise ValueError(f"serve: ep={whole['ep']} spreads experts, and {one_line(decoder.name)} has none; give tp")
+    _check_layout(decoder, **{name: whole[name] for name in ("tp", "ep", "pp")})
     made = Serving(
         decoder,
         found,
@@ -660,10 +703,25 @@ def serve(
     try:
         _ = made.decode
     except MissingFigureError as error:
-        if whole["tp"] * whole["ep"] > 1 and network != "none" and not _has_link(found):
+        if whole["tp"] * whole["ep"] * whole["pp"] > 1 and network != "none" and not _has_link(found):
             raise MissingFigureError(f"{error}; serve(…, network='none') leaves the network out") from None
         raise
     return made
+
+
+def _check_layout(config: DecoderConfig, *, tp: int, ep: int, pp: int) -> None:
+    """Raise `ValueError` if a decoder cannot be divided among chips in this way."""
+    name = one_line(config.name)
+    for layer in config.kinds:
+        if layer.attention.heads % tp:
+            raise ValueError(f"serve: tp={tp} does not divide the {layer.attention.heads} heads of {name}")
+    for word, other in (("tp", tp), ("pp", pp)):
+        if ep > 1 and other > 1:
+            raise ValueError(f"serve: {word}={other} and ep={ep} together are not counted; give one of them")
+    if ep > 1 and not config.is_mixture:
+        raise ValueError(f"serve: ep={ep} spreads experts, and {name} has none; give tp")
+    if pp > len(config.layers):
+        raise ValueError(f"serve: pp={pp} is more than the {len(config.layers)} layers of {name}")
 
 
 def switch_adds(chip: Chip) -> bool | None:
