@@ -502,6 +502,8 @@ def test_a_bound_reads_the_least_number_of_experts_and_serial_the_mean(name: str
             2 * (extra + more) / BANDWIDTH
         )
     assert serving("Meta-Llama-3-8B").experts_read is None
+    # Eight sequences in two stages: four tokens at once.
+    assert serving("DeepSeek-V3", batch=8, pp=2).experts_read == pytest.approx((8, 256 * (1 - (31 / 32) ** 4), 32))
 
 
 def test_chips_share_experts_and_each_has_all_other_weights_and_its_own_sequences() -> None:

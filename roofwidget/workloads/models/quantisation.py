@@ -167,7 +167,7 @@ def _grouped(bits: Any, size: Any, *, has_zero: bool) -> WeightFormat | None:
 
 
 def _block(block: Any) -> WeightFormat | None:
-    if not isinstance(block, Sequence) or not all(is_whole(one) and one >= 1 for one in block):
+    if not isinstance(block, Sequence) or not block or not all(is_whole(one) and one >= 1 for one in block):
         return None
     elements = math.prod(block)
     return WeightFormat(f"fp8-{'x'.join(map(str, block))}", 8 + Fraction(32, elements))

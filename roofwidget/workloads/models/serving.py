@@ -278,8 +278,9 @@ class Serving:
         mixture = next((one for one in self.config.weights if one.experts), None)
         if mixture is None:
             return None
-        mean = expected_experts(self.batch, mixture.experts, mixture.active)
-        return mixture.active, mean, min(mixture.experts, mixture.active * self.batch)
+        tokens = -(-self.batch // self.pp)
+        mean = expected_experts(tokens, mixture.experts, mixture.active)
+        return mixture.active, mean, min(mixture.experts, mixture.active * tokens)
 
     @cached_property
     def compute_bound_from(self) -> int | None:
@@ -550,7 +551,7 @@ class Serving:
         memory = self.chip.memories[self.chip.main_memory]
         if memory.usable is None and memory.capacity is not None:
             yield f"Assumed: programs can allocate 93 % of the {format_capacity(memory.capacity)} of {memory.name}."
-        if self.experts_read is not None and self.batch > 1:
+        if self.experts_read is not None and self.batch > self.pp:
             least, mean, most = self.experts_read
             yield (
                 f"A decode step reads {least:,} to {most:,} experts a layer: 'at most' counts {least:,}, "
