@@ -587,6 +587,17 @@ def test_dtypes_of_arithmetic_weights_and_cache_are_apart() -> None:
     assert narrow.weights_time == pytest.approx(plain.weights_time / 2)
 
 
+def test_a_faster_precision_that_quantised_weights_allow_is_named() -> None:
+    # A server that multiplies in fp8 can beat "at most" of bf16.
+    v3 = decoder_config(CONFIGS["DeepSeek-V3"])
+    said = "Assumed: arithmetic of bf16. Quantised weights allow a faster one: dtype="
+    assert f"{said}'fp8' or 'int8'." in rw.serve(v3, "h200-sxm", tp=8).notes
+    assert f"{said}'fp4' or 'fp8' or 'int8'." in rw.serve(v3, "b200", tp=8, weight_dtype="mxfp4").notes
+    for more in ({"dtype": "fp8"}, {"weight_dtype": "bf16"}):
+        assert not any("arithmetic" in note for note in rw.serve(v3, "h200-sxm", tp=8, **more).notes)
+    assert not any("arithmetic" in note for note in rw.serve(v3, "a100-sxm-80gb", tp=8, dtype="int8").notes)
+
+
 # -- text and tables ---------------------------------------------------------------------------------------------------
 
 
@@ -608,7 +619,7 @@ def test_the_text_says_each_bound_and_what_binds() -> None:
     assert "bound by cache" in lines[1]
     assert lines[4].endswith(" per token, if matrices, attention and network do not overlap: an estimate")
     assert lines[5] == "weights      8.03 GB, 4.02 GB per chip"
-    assert lines[-1].startswith("Bounds: only matrix products, weights and cache count")
+    assert lines[9].startswith("Bounds: only matrix products, weights and cache count")
 
 
 def test_the_html_has_the_bounds_and_the_notes() -> None:

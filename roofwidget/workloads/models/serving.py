@@ -30,6 +30,8 @@ _NETWORK: Final = ("overlapped", "exposed", "none")
 _ALL_REDUCE: Final = ("auto", "switch", "ring")
 # A layer has two all-reduces: after attention and after the feed-forward layer.
 _ALL_REDUCES_PER_LAYER: Final = 2
+# Precisions of arithmetic that quantised weights below this number of bits allow.
+_NARROW: Final = {"fp4": 8, "int4": 8, "fp8": 16, "int8": 16}
 # An all-reduce in a switch reads the reduced part of a chip, then writes it to all chips.
 _PHASES: Final = 2
 # The results of experts are sent as bf16, which has two bytes.
@@ -360,6 +362,12 @@ class Serving:
         """Return the bits of an element of a weight, or of the embedding."""
         return weight_bits(self.config, self._format, one)
 
+    def _faster_precisions(self) -> str:
+        """Return the precisions in which a server could multiply the weights faster, as text; empty without any."""
+        narrow = [word for word, bits in _NARROW.items() if self._format.bits < bits]
+        peaks = self.chip.peak_flops
+        return " or ".join(f"'{word}'" for word in narrow if peaks.get(word, 0) > self.chip.peak(self.dtype))
+
     @cached_property
     def _format(self) -> WeightFormat:
         return format_of_weights(self.config, self.weight_dtype)
@@ -541,6 +549,9 @@ class Serving:
 
     def _notes(self) -> Iterator[str]:
         yield "Bounds: only matrix products, weights and cache count; no activations, buffers, sampling and launches."
+        faster = self._faster_precisions()
+        if faster:
+            yield f"Assumed: arithmetic of {self.dtype}. Quantised weights allow a faster one: dtype={faster}."
         if self.network == "exposed":
             yield "Assumed: the network does not overlap. A server in which it does can be faster."
         elif self.tp > 1 and self.network == "overlapped" and self._switch_adds is None:
