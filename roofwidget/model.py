@@ -283,14 +283,16 @@ class RooflineModel(Faced):
         traitlets.TraitError
             If there is no such chip.
         """
-        return bound_lenient(
-            self.shown_kernels,
-            self.resolved_chip(chip),
-            precision=roof_precision(self._state, self.chip(chip)),
-            memory=self.memory,
-            exposed_comm=self.exposed_comm,
-            launch_overhead=self.launch_overhead,
-        )
+        return self._bound_of(self.shown_kernels, chip)
+
+    def _bound_of(self, kernels: Kernels, chip: str | None = None) -> Bound:
+        precision = roof_precision(self._state, self.chip(chip))
+        return bound_lenient(kernels, self.resolved_chip(chip), precision=precision, **self._conditions)
+
+    @property
+    def _conditions(self) -> dict[str, Any]:
+        """What beside the precision changes the bounds on a chip."""
+        return {name: getattr(self, name) for name in ("memory", "exposed_comm", "launch_overhead")}
 
     # -- kernels and graphs ------------------------------------------------------------------------------------
 
@@ -504,14 +506,7 @@ class RooflineModel(Faced):
         return with_moves(self.shown_kernels, self.moves, self._bound_where_measured)
 
     def _bound_where_measured(self, kernels: Kernels) -> Bound:
-        return bound_where_measured(
-            kernels,
-            self.resolved_chip(),
-            precision=self.precision,
-            memory=self.memory,
-            exposed_comm=self.exposed_comm,
-            launch_overhead=self.launch_overhead,
-        )
+        return bound_where_measured(kernels, self.resolved_chip(), precision=self.precision, **self._conditions)
 
     # -- snapshots ---------------------------------------------------------------------------------------------
 
@@ -785,8 +780,9 @@ class RooflineModel(Faced):
         >>> model.to_svg(style="paper-1col")[:70]
         '<svg xmlns="http://www.w3.org/2000/svg" width="252pt" height="168pt" v'
         """
-        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
-        return self._picture(width, height, theme, style, **options).svg
+        return self._picture(
+            width, height, theme, style, caption=caption, names=names, patterns=patterns, ceilings=ceilings
+        ).svg
 
     def to_png(
         self,
@@ -814,8 +810,9 @@ class RooflineModel(Faced):
         ValueError
             If a number is not above zero, or if the PNG would have too many pixels.
         """
-        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
-        picture = self._picture(width, height, theme, style, **options)
+        picture = self._picture(
+            width, height, theme, style, caption=caption, names=names, patterns=patterns, ceilings=ceilings
+        )
         if scale is None and dpi is None and style.startswith("paper"):
             dpi = pictures.PRINT_DPI
         return pictures.png(picture, scale=scale, dpi=dpi)
@@ -839,8 +836,11 @@ class RooflineModel(Faced):
         ImportError
             If typst is not installed.
         """
-        options = {"caption": caption, "names": names, "patterns": patterns, "ceilings": ceilings}
-        return pictures.pdf(self._picture(width, height, theme, style, **options))
+        return pictures.pdf(
+            self._picture(
+                width, height, theme, style, caption=caption, names=names, patterns=patterns, ceilings=ceilings
+            )
+        )
 
     def to_html(self, title: str = "") -> str:
         """Return the widget as one HTML page that works without Python, network and other files.
@@ -889,7 +889,7 @@ class RooflineModel(Faced):
             ".png": self.to_png,
             ".pdf": self.to_pdf,
             ".html": self.to_html,
-            ".csv": self._to_csv,
+            ".csv": lambda: table.csv_text(self.filtered),
             ".json": self._to_session,
         }
         kind = target.suffix.lower()
@@ -902,9 +902,6 @@ class RooflineModel(Faced):
         contents = made[kind](**options)
         target.write_bytes(contents.encode() if isinstance(contents, str) else contents)
         return target
-
-    def _to_csv(self) -> str:
-        return table.csv_text(self.filtered)
 
     def _to_session(self) -> str:
         state = self._state
@@ -1060,18 +1057,10 @@ class RooflineModel(Faced):
         if not len(first) or not self.all_chips:
             return ""
         try:
-            bound = bound_lenient(
-                first,
-                self.resolved_chip(),
-                precision=roof_precision(self._state, self.chip()),
-                memory=self.memory,
-                exposed_comm=self.exposed_comm,
-                launch_overhead=self.launch_overhead,
-            )
+            return bound_report.html(self._bound_of(first))
         except MissingFigureError:
             # The focus chip has no roof: it lacks the selected precision or memory.
             return ""
-        return bound_report.html(bound)
 
 
 def _focus_with_peaks(given: Mapping[str, Any]) -> Make:

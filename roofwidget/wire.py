@@ -208,7 +208,8 @@ def baseline_to_wire(baseline: Kernels | None, kernels: Kernels) -> dict[str, An
 
 
 def _columns(kernels: Kernels) -> dict[str, Any]:
-    unlinked = unlinked_collectives(kernels)
+    unlinked, own = unlinked_collectives(kernels), kernels.self_time
+    is_own = own is not kernels.time and not np.array_equal(own, kernels.time, equal_nan=True)
     return {
         "n": len(kernels),
         "name": _texts(kernels.codes("name")),
@@ -216,7 +217,7 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "precision": _texts(kernels.codes("precision")),
         "category": _texts(kernels.codes("category")),
         "time": None if np.isnan(kernels.time).all() else _binary(kernels.time),
-        "self_time": None if _is_same(kernels.self_time, kernels.time) else _binary(kernels.self_time),
+        "self_time": _binary(own) if is_own else None,
         "count": None if (kernels.count == 1).all() else _binary(kernels.count),
         "unlinked": unlinked.astype("<i4").data.cast("B") if unlinked.any() else None,
         "flops": {text_to_wire(precision): _binary(column) for precision, column in kernels.flops_by_precision.items()},
@@ -232,10 +233,6 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
             if not np.isnan(column).all()
         },
     }
-
-
-def _is_same(column: Floats, other: Floats) -> bool:
-    return column is other or np.array_equal(column, other, equal_nan=True)
 
 
 def _short_names(kernels: Kernels) -> DictColumn:

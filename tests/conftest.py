@@ -1,4 +1,4 @@
-"""The browser of all tests that need one, and doctests of public classes, from the files that define them.
+"""The browser of all tests that need one, the time of examples, and doctests of public classes, from their files.
 
 A public class names its package as its module (``roofwidget``, ``roofwidget.workloads``), so that its pickles do not
 depend on the file. doctest would take it for an import from elsewhere and skip its examples.
@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from tests.real_files import left_out
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.hostile_checks import TallyOf
+
+# What these modules assert is explained as in a test.
+pytest.register_assert_rewrite("tests.tables")
+
+# On a slow machine a deadline per example would fail.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 _from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # doctest has no hook
 

@@ -6,10 +6,11 @@ import inspect
 
 import roofwidget as rw
 from tests import api
+from tests.places import text_of
 
 
 def test_the_public_interface_is_the_one_that_was_kept() -> None:
-    kept, found = api.FILE.read_text(encoding="utf-8").splitlines(), api.lines()
+    kept, found = text_of(api.FILE).splitlines(), api.lines()
     removed = [line for line in kept if line not in found]
     added = [line for line in found if line not in kept]
     advice = ['"make api" writes tests/api.txt anew.']

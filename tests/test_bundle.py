@@ -23,6 +23,7 @@ from roofwidget import Chip, RooflineModel, RooflineWidget
 from roofwidget import bundle as delivery
 from roofwidget.state.messages import STAMP
 from roofwidget.support import languages
+from tests.places import ROOT, text_of
 
 SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
 TEXTS = {
@@ -187,7 +188,7 @@ def test_the_state_of_one_widget_for_a_page_without_a_kernel_includes_the_code(b
     assert (code["model_module"], code["model_name"]) == ("anywidget", "AnyModel")
     assert code["state"]["script"] == COMPRESSED["widget.js"]
     embed_minimal_html(str(built / "page.html"), [widget], state=state)
-    assert (built / "page.html").read_text(encoding="utf-8").count(code["state"]["digests"]["script"]) == 1
+    assert text_of(built / "page.html").count(code["state"]["digests"]["script"]) == 1
 
 
 # -- with each -------------------------------------------------------------------------------------------------
@@ -331,7 +332,7 @@ def test_the_built_loader_is_small_and_the_bundle_is_beside_it(locale: str) -> N
 
 
 def test_every_built_file_is_ensured_in_a_wheel() -> None:
-    config = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    config = text_of(ROOT / "pyproject.toml")
     hook = config.partition("[tool.hatch.build.hooks.")[2]
     for path in languages.STATIC.iterdir():
         assert hook.count(f'"roofwidget/static/{path.name}"') == 2

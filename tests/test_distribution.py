@@ -22,13 +22,15 @@ from packaging.licenses import canonicalize_license_expression
 from packaging.requirements import Requirement
 from trove_classifiers import classifiers
 
+from tests.places import ROOT, json_of, text_of, write
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[1]
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+PROJECT: dict[str, Any] = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
 STATIC = ROOT / "roofwidget" / "static"
 TOP = {
     *(".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "PKG-INFO", "README.md"),
@@ -116,7 +118,7 @@ def test_a_file_of_someone_in_the_checkout_is_not_in_the_sdist(tmp_path: Path, d
     shutil.copytree(distribution.folder, tmp_path / "checkout")
     for name in ("profile.csv", ".env", "build/x.py", "course/y.html", "js/node_modules/z/package.json"):
         (tmp_path / "checkout" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "checkout" / name).write_text("secret", encoding="utf-8")
+        write(tmp_path / "checkout" / name, "secret")
     (tmp_path / "sdist").mkdir()
     again = build("sdist", tmp_path / "checkout", tmp_path / "sdist")
     folder = unpack(again, tmp_path / "unpacked")
@@ -142,7 +144,7 @@ def test_the_wheel_built_without_node_holds_the_package_with_its_front_end(distr
 
 def test_every_dependency_has_a_lowest_version() -> None:
     extras = [one for named in PROJECT["optional-dependencies"].values() for one in named]
-    build_system = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    build_system = tomllib.loads(text_of(ROOT / "pyproject.toml"))["build-system"]["requires"]
     for text in (*PROJECT["dependencies"], *extras, *build_system):
         requirement = Requirement(text)
         lowest = {part.operator for part in requirement.specifier} & {">=", "==", "~="}
@@ -167,7 +169,7 @@ def test_the_classifiers_are_known_and_none_repeats_the_licence() -> None:
 
 
 def test_there_is_one_version(distribution: Distribution) -> None:
-    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    cited = re.findall(r"^version: (.*)$", text_of(ROOT / "CITATION.cff"), re.MULTILINE)
     assert cited == [PROJECT["version"]] == [distribution.metadata["Version"]]
 
 
@@ -175,7 +177,7 @@ def test_every_python_of_the_classifiers_is_in_the_matrix_of_the_workflow() -> N
     workflow = ROOT / ".github" / "workflows" / "test.yml"
     if not workflow.is_file():
         pytest.skip("an sdist has no workflow")
-    (row,) = re.findall(r"^ +python: \[(.*)\]$", workflow.read_text(encoding="utf-8"), re.MULTILINE)
+    (row,) = re.findall(r"^ +python: \[(.*)\]$", text_of(workflow), re.MULTILINE)
     named = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if ":: 3." in one]
     assert re.findall(r'"(.*?)"', row) == named
     assert PROJECT["requires-python"] == f">={named[0]}"
@@ -187,7 +189,7 @@ def bill(distribution: Distribution) -> dict[str, Any]:
 
 
 def test_the_bill_of_materials_lists_what_the_bundle_is_made_of(distribution: Distribution) -> None:
-    lock = json.loads((ROOT / "js/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    lock = json_of(ROOT / "js/package-lock.json")["packages"]
     shipped = {path.removeprefix("node_modules/"): one for path, one in lock.items() if path and "dev" not in one}
     listed = {one["name"]: one for one in bill(distribution)["components"]}
     assert listed.keys() == {name for name, one in shipped.items() if "peer" not in one}

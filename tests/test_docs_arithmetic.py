@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import doctest
-from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+from tests.places import DOCS, text_of
+
 PAGES = {"arithmetic.md": 20, "serving.md": 12}
 
 
 @pytest.mark.parametrize(("name", "least"), PAGES.items())
 def test_every_example_of_the_page_prints_what_the_page_says(name: str, least: int) -> None:
-    text = (DOCS / name).read_text(encoding="utf-8")
+    text = text_of(DOCS / name)
     results = doctest.testfile(str(DOCS / name), module_relative=False, encoding="utf-8")
     assert results.failed == 0
     assert results.attempted == text.count("\n>>> ") > least
@@ -21,7 +21,7 @@ def test_every_example_of_the_page_prints_what_the_page_says(name: str, least: i
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_fenced_example_is_one_that_is_run(name: str) -> None:
-    blocks = (DOCS / name).read_text(encoding="utf-8").split("```python\n")[1:]
+    blocks = text_of(DOCS / name).split("```python\n")[1:]
     assert blocks
     # The empty line before the fence ends the expected output.
     assert all(block.startswith(">>> ") and "\n\n```" in block for block in blocks)

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import roofwidget
@@ -15,20 +14,19 @@ from roofwidget import cli, readers
 from roofwidget.measure import frameworks
 from roofwidget.readers import ceilings
 from roofwidget.readers.tables import tools
+from tests.places import ROOT, text_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[1]
+
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in (ROOT / "roofwidget").rglob("*.py")
 }
-CONTRACTS: list[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
-    "importlinter"
-]["contracts"]
+CONTRACTS: list[dict[str, Any]] = tomllib.loads(text_of(ROOT / "pyproject.toml"))["tool"]["importlinter"]["contracts"]
 
 
 def imports(module: str) -> Iterator[tuple[str, bool]]:
@@ -47,7 +45,7 @@ def imports(module: str) -> Iterator[tuple[str, bool]]:
         for child in ast.iter_child_nodes(node):
             yield from visit(child, deferred=deferred or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
-    yield from visit(ast.parse(FILES[module].read_text(encoding="utf-8")), deferred=False)
+    yield from visit(ast.parse(text_of(FILES[module])), deferred=False)
 
 
 def test_the_only_deferred_imports_of_our_own_modules_are_those_that_the_contract_lists() -> None:
@@ -77,6 +75,6 @@ def test_modules_are_imported_by_name_only_where_names_load_late_and_each_is_the
         "roofwidget.readers.tables.tools": list(tools.TOOLS),
         "roofwidget.readers.xprof.convert": [],  # xprof's own converter
     }
-    assert {name for name, path in FILES.items() if "import_module(" in path.read_text(encoding="utf-8")} == set(named)
+    assert {name for name, path in FILES.items() if "import_module(" in text_of(path)} == set(named)
     missing = [name for names in named.values() for name in names if find_spec(name) is None]
     assert not missing

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 import runpy
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,8 @@ from traitlets import TraitError
 
 from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, RooflineWidget, chain, preset
 from roofwidget.state.state import TRAITS
+from tests.places import ROOT, text_of
+from tests.processes import run_python
 
 # Seconds. No test needs a tenth of this; a deadlock fails instead of hanging.
 PATIENCE = 10.0
@@ -737,9 +737,9 @@ def test_only_what_pages_may_change_can_be_undone_there() -> None:
 
 
 def test_the_page_has_the_table_of_traits_as_they_are_declared() -> None:
-    root = Path(__file__).parents[1]
+    root = ROOT
     make_traits = runpy.run_path(str(root / "js" / "make_traits.py"))
-    assert make_traits["text"]() == make_traits["FILE"].read_text(encoding="utf-8"), "make traits"
+    assert make_traits["text"]() == text_of(make_traits["FILE"]), "make traits"
 
 
 def test_the_widget_declares_no_trait_of_the_model_again() -> None:
@@ -770,11 +770,10 @@ def test_the_help_of_each_trait_names_its_owner(name: str) -> None:
 
 
 def test_a_model_needs_no_jupyter() -> None:
-    asked = (
+    run_python(
         "import sys, roofwidget as rw; rw.RooflineModel().peak_flops = 1e15;"
         "sys.exit(any(name in sys.modules for name in ('ipywidgets', 'anywidget', 'IPython', 'ipykernel')))"
     )
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 def test_a_misspelt_trait_is_refused_when_it_is_set(model: RooflineModel) -> None:

@@ -10,15 +10,15 @@ import pytest
 from traitlets import TraitError
 
 import roofwidget as rw
+from tests.places import FIXTURES, write
 
-FIXTURES = Path(__file__).with_name("fixtures")
 TPU = FIXTURES / "xprof_tpu.roofline_model.json"
 CSV = "name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n"
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    (path := tmp_path / "run.csv").write_text(CSV, encoding="utf-8")
+    write(path := tmp_path / "run.csv", CSV)
     return path
 
 
@@ -48,7 +48,7 @@ def test_kernels_and_the_earlier_run_may_be_paths(run: Path) -> None:
 def test_a_chip_is_a_chip_though_a_file_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "h100-sxm").mkdir()
-    (tmp_path / "profile").write_text(CSV, encoding="utf-8")
+    write(tmp_path / "profile", CSV)
     assert [chip.id for chip in rw.roofline("h100-sxm").chips] == ["h100-sxm"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

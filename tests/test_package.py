@@ -6,14 +6,14 @@ import ast
 import doctest
 import inspect
 import pickle
-import subprocess
-import sys
 from importlib import import_module, resources
 from pathlib import Path
 
 import pytest
 
 import roofwidget as rw
+from tests.places import text_of
+from tests.processes import run_python
 
 LISTED: list[str] = vars(rw)["__all__"]
 HEAVY = ("pandas", "bqplot", "torch", "jax", "ipywidgets", "anywidget", "IPython")
@@ -35,7 +35,7 @@ def test_every_name_is_in_the_module_that_it_is_loaded_from(name: str) -> None:
 
 
 def test_the_names_are_those_that_type_checkers_know() -> None:
-    stub = Path(inspect.getfile(rw)).with_suffix(".pyi").read_text(encoding="utf-8")
+    stub = text_of(Path(inspect.getfile(rw)).with_suffix(".pyi"))
     imports = [one for one in ast.parse(stub).body if isinstance(one, ast.ImportFrom)]
     known = {alias.asname: (one.module, alias.name) for one in imports for alias in one.names}
     assert known == {name: (module, name) for name, module in rw._NAMES.items()}
@@ -61,20 +61,18 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize("name", HEAVY)
 def test_importing_the_package_does_not_import(name: str) -> None:
-    asked = f"import sys, roofwidget; sys.exit({name!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+    run_python(f"import sys, roofwidget; sys.exit({name!r} in sys.modules)")
 
 
 def test_looking_up_a_chip_and_its_bound_imports_nothing_heavy() -> None:
-    asked = (
+    run_python(
         "import sys, roofwidget as rw; rw.bound([('matmul', 4.3e9, 1.2e7)], rw.chip('v5p'));"
         f"sys.exit(any(name in sys.modules for name in {HEAVY}))"
     )
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 def test_importing_every_name_at_once_works() -> None:
-    subprocess.run([sys.executable, "-c", "from roofwidget import *; roofline(); RooflineModel()"], check=True)
+    run_python("from roofwidget import *; roofline(); RooflineModel()")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +85,7 @@ def test_importing_every_name_at_once_works() -> None:
 )
 def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) -> None:
     then = f"{asked}; print(repr(rw.roofline(['v5p'])))"
-    shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, encoding="utf-8").stdout
+    shown = run_python(then)
     assert shown == "RooflineWidget(TPU v5p; 0 kernels)\n"
 
 
@@ -98,7 +96,7 @@ def test_no_file_or_folder_takes_the_place_of_a_public_name_of_the_same_name() -
         "for name in names: importlib.import_module(f'roofwidget.{name}')\n"
         "print([name for name in rw.__all__ if isinstance(getattr(rw, name), types.ModuleType)], 'chips' in names)"
     )
-    shown = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, encoding="utf-8").stdout
+    shown = run_python(asked)
     assert shown == "['companions', 'network', 'workloads'] True\n"
 
 

@@ -11,7 +11,8 @@ from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.places import ROOT, text_of, write
+
 PROGRAMS: Final = [
     *(ROOT / "roofwidget").rglob("*.py"),
     *(ROOT / "tests").rglob("*.py"),
@@ -24,7 +25,7 @@ PATH_CHARACTERS: Final = 150
 
 def calls(file: Path) -> Iterator[tuple[str, ast.Call, set[str | None]]]:
     """Yield each call of a method or function of a file: its name, the call, and its keywords."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(text_of(file))):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             yield name, node, {keyword.arg for keyword in node.keywords}
@@ -69,7 +70,7 @@ def test_what_the_package_writes_has_the_same_line_ends_everywhere() -> None:
 
 @pytest.mark.parametrize("source", ["open('x', 'w')", "p.open('a', encoding='utf-8')", "p.write_text('x')"])
 def test_the_search_finds(source: str, tmp_path: Path) -> None:
-    (tmp_path / "x.py").write_text(source, encoding="utf-8")
+    write(tmp_path / "x.py", source)
     ((name, call, keywords),) = calls(tmp_path / "x.py")
     assert "newline" not in keywords
     assert name == "write_text" or set(mode_of(call, name) or "") & {"w", "a"}

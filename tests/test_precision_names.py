@@ -12,6 +12,7 @@ import roofwidget as rw
 from roofwidget.state.what_if import read_only_what_if
 from roofwidget.support.precisions import PRECISION_ALIASES, precision_key
 from roofwidget.workloads import DTYPES, Graph, Op, Tensor, decoder
+from tests.places import write
 
 PEAKS = {"bf16": 1e15, "fp16": 9e14, "fp32": 6e13, "fp64": 3e13, "fp8": 2e15, "fp16_vector": 1e14}
 CHIP = rw.Chip("chip", PEAKS, {"HBM": 1e12})
@@ -109,6 +110,5 @@ def test_an_alias_is_the_name_of_no_other_precision() -> None:
 
 
 def test_a_profile_names_precisions_as_other_programs_do(tmp_path: Path) -> None:
-    file = tmp_path / "kernels.csv"
-    file.write_text("name,flops,bytes,dtype\na,1,1,bfloat16\nb,1,1,float32\n", encoding="utf-8")
+    file = write(tmp_path / "kernels.csv", "name,flops,bytes,dtype\na,1,1,bfloat16\nb,1,1,float32\n")
     assert rw.read(file).precision.tolist() == ["bf16", "fp32"]

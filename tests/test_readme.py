@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 import roofwidget as rw
+from tests.places import FIXTURES, ROOT, text_of, write
 
-README = Path(__file__).parents[1] / "README.md"
+README = ROOT / "README.md"
 USING = README.parent / "docs" / "using.md"
 
 
 def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    example = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    example = re.search(r"```python\n(.*?)```", text_of(README), re.DOTALL)
     assert example is not None
     names: dict[str, object] = {}
     exec(example[1], names)  # noqa: S102 - our own text
@@ -28,10 +29,10 @@ def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.Capture
 @pytest.mark.filterwarnings("ignore:.*names no chip:UserWarning")
 def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copy(Path(__file__).with_name("fixtures") / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
+    shutil.copy(FIXTURES / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
     for name in ("profile.csv", "before.csv", "after.csv", "rank0.csv", "rank1.csv"):
-        Path(name).write_text("name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n", encoding="utf-8")
-    text = README.read_text(encoding="utf-8")
+        write(Path(name), "name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n")
+    text = text_of(README)
     chain = re.search(r"`(rw\.chain\(.*\))`", text)
     assert chain is not None
     names: dict[str, object] = {"rw": rw, "graph": eval(chain[1]), "chip": rw.chip("h100-sxm")}  # noqa: S307 - our own text
@@ -45,14 +46,14 @@ def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_example_of_a_graph_runs() -> None:
-    example = re.search(r"```python\n(.*?)```", USING.read_text(encoding="utf-8"), re.DOTALL)
+    example = re.search(r"```python\n(.*?)```", text_of(USING), re.DOTALL)
     assert example is not None
     exec(example[1], {})  # noqa: S102 - our own text
 
 
 def test_the_example_of_what_fusion_saves_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
-    section = (USING.parent / "measuring.md").read_text(encoding="utf-8").partition("### What fusion saves")[2]
+    section = text_of(USING.parent / "measuring.md").partition("### What fusion saves")[2]
     example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert example is not None
     exec(example[1], {})  # noqa: S102 - our own text
@@ -65,7 +66,7 @@ def test_the_first_five_minutes_run_and_print_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (USING.parent / "first_five_minutes.md").read_text(encoding="utf-8")
+    text = text_of(USING.parent / "first_five_minutes.md")
     names: dict[str, object] = {}
     for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(example, names)  # noqa: S102 - our own text
@@ -75,7 +76,7 @@ def test_the_first_five_minutes_run_and_print_what_they_say(
 
 
 def test_every_file_the_readme_names_is_there() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
+    for target in re.findall(r"\]\(([^)#]+)\)", text_of(README)):
         assert (README.parent / target).exists(), target
 
 

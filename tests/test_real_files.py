@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import real_files
+from tests.places import text_of, write
 from tests.real_files import LISTED, address, fetch, left_out, real_file
 
 TESTS = Path(__file__).parent
@@ -51,10 +52,10 @@ def test_a_fetched_file_is_used_before_the_one_beside_the_checkout(
 ) -> None:
     for folder in ("beside", "fetched"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.csv").write_text(folder, encoding="utf-8")
+        write(tmp_path / folder / "a.csv", folder)
     monkeypatch.setattr(real_files, "_BESIDE", tmp_path / "beside")
     monkeypatch.setattr(real_files, "FETCHED", tmp_path / "fetched")
-    assert real_file("a.csv").read_text(encoding="utf-8") == "fetched"
+    assert text_of(real_file("a.csv")) == "fetched"
 
 
 def test_the_last_line_says_how_many_tests_of_real_files_were_left_out_and_how_to_get_them() -> None:
@@ -74,5 +75,5 @@ def test_the_last_line_says_how_many_tests_of_real_files_were_left_out_and_how_t
 
 def test_no_test_looks_for_real_files_by_itself() -> None:
     folder = re.compile("data/" + "profiles")
-    found = {path.name for path in TESTS.rglob("*.py") if folder.search(path.read_text(encoding="utf-8"))}
+    found = {path.name for path in TESTS.rglob("*.py") if folder.search(text_of(path))}
     assert found == {"real_files.py"}

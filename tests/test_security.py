@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import gzip
 import re
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.places import ROOT, text_of
+
 STATIC: Final = ROOT / "roofwidget" / "static"
 CONNECT: Final = {
     "asyncio",
@@ -31,26 +31,26 @@ ALLOWED: Final = {("roofwidget/readers/input/workbooks.py", "xml.parsers.expat")
 
 
 def test_every_promise_names_tests_that_exist() -> None:
-    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## What is promised")[2].partition("\n## ")[0]
+    text = text_of(ROOT / "SECURITY.md").partition("## What is promised")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (?!promise|---)(.*?) \| (.*) \|$", text, re.MULTILINE)
     assert len(rows) > 10
     for promise, named in rows:
         tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", named)
         assert tests, promise
         for file, function in tests:
-            assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {function}"
+            assert f"def {function}(" in text_of(ROOT / file), f"{file} has no {function}"
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
 def test_every_test_that_a_page_of_the_documentation_names_exists(page: str) -> None:
-    for file, function in re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / "docs" / page).read_text(encoding="utf-8")):
-        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {function}"
+    for file, function in re.findall(r"(tests/[\w/]+\.py)::(\w+)", text_of(ROOT / "docs" / page)):
+        assert f"def {function}(" in text_of(ROOT / file), f"{file} has no {function}"
 
 
 def test_the_package_imports_nothing_that_connects_or_runs_what_a_file_says() -> None:
     found = []
     for file in (ROOT / "roofwidget").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(text_of(file))):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import runpy
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.units import (
@@ -31,15 +30,11 @@ from roofwidget.units import (
     positive,
     ratio_units,
 )
+from tests.places import GOLDEN, golden, text_of
 
-GOLDEN = Path(__file__).parent / "golden"
-UNITS: dict[str, Any] = json.loads((GOLDEN / "units.json").read_text(encoding="utf-8"))
+UNITS: dict[str, Any] = golden("units.json")
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 SAYS = {"number": "no number in", "unit": "is not a unit of", "size": "does not fit a double-precision number"}
-
-# On a slow machine a deadline per example would fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 EPSILON = 2.0**-52
 numbers = st.floats(min_value=1e-12, max_value=9e26)
@@ -53,53 +48,44 @@ def test_the_golden_files_are_what_their_script_writes() -> None:
     made = runpy.run_path(str(GOLDEN / "make_golden.py"))["files"]()
     assert {path.name for path in GOLDEN.glob("*.json")} >= set(made)
     for name, text in made.items():
-        assert (GOLDEN / name).read_text(encoding="utf-8") == text, f"run {GOLDEN.name}/make_golden.py: {name} differs"
+        assert text_of(GOLDEN / name) == text, f"run {GOLDEN.name}/make_golden.py: {name} differs"
 
 
 def test_the_script_of_the_golden_files_does_not_know_the_package() -> None:
-    assert not re.search(r"(import|from) roofwidget", (GOLDEN / "make_golden.py").read_text(encoding="utf-8"))
+    assert not re.search(r"(import|from) roofwidget", text_of(GOLDEN / "make_golden.py"))
 
 
 # -- numbers to text ---------------------------------------------------------------------------------------------------
 
 
-def test_significant_digits_are_those_of_exact_rounding_with_ties_to_even() -> None:
-    for case in UNITS["significant"]:
-        assert format_significant(double(case["value"]), case["digits"]) == case["text"], case
-
-
-def test_a_share_is_whole_from_ten_percent_on_and_a_hundred_percent_only_where_it_is() -> None:
-    for case in UNITS["percent"]:
-        assert format_percent(double(case["share"])) == case["text"], case
-
-
-def test_a_factor_has_two_digits_below_ten_three_near_to_one_and_ties_go_to_even() -> None:
-    for case in UNITS["factor"]:
-        assert format_factor(case["value"]) == case["text"], case
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ("significant", lambda case: format_significant(double(case["value"]), case["digits"])),
+        ("percent", lambda case: format_percent(double(case["share"]))),
+        ("factor", lambda case: format_factor(case["value"])),
+        ("change", lambda case: format_change(double(case["from"]), double(case["to"]))),
+        ("capacity", lambda case: format_capacity(case["value"])),
+        ("quantity", lambda case: format_quantity(double(case["value"]), case["unit"], case["digits"])),
+        ("intensity", lambda case: format_intensity(double(case["value"]), case["digits"])),
+    ],
+    ids=[
+        "digits of exact rounding, ties to even",
+        "a share is whole from 10 % on, and 100 % only where it is",
+        "a factor has two digits below ten, three near to one",
+        "a change has its sign, and is unknown from nothing to something",
+        "a capacity has binary prefixes unless it is a whole number of megabytes",
+        "a quantity has the prefix and digits of exact rounding",
+        "an intensity is plain up to 9999 and has a prefix above",
+    ],
+)
+def test_numbers_are_shown_as_the_golden_file_has_them(table: str, shown: Callable[[dict[str, Any]], str]) -> None:
+    for case in UNITS[table]:
+        assert shown(case) == case["text"], case
 
 
 def test_a_share_has_more_digits_when_they_are_asked_for() -> None:
     assert [format_percent(0.7999, more) for more in (0, 1, 2)] == ["80 %", "80 %", "79.99 %"]
-
-
-def test_a_change_has_its_sign_and_is_unknown_from_nothing_to_something() -> None:
-    for case in UNITS["change"]:
-        assert format_change(double(case["from"]), double(case["to"])) == case["text"], case
-
-
-def test_a_capacity_has_binary_prefixes_unless_it_is_a_whole_number_of_megabytes() -> None:
-    for case in UNITS["capacity"]:
-        assert format_capacity(case["value"]) == case["text"], case
-
-
-def test_a_quantity_has_the_prefix_and_digits_of_exact_rounding() -> None:
-    for case in UNITS["quantity"]:
-        assert format_quantity(double(case["value"]), case["unit"], case["digits"]) == case["text"], case
-
-
-def test_an_intensity_is_plain_up_to_9999_and_has_a_prefix_above() -> None:
-    for case in UNITS["intensity"]:
-        assert format_intensity(double(case["value"]), case["digits"]) == case["text"], case
 
 
 @pytest.mark.parametrize(
@@ -256,7 +242,7 @@ def test_a_number_that_may_be_is_returned() -> None:
 
 
 # The page has the limits of the rates too, and is held to the same file.
-LIMITS: dict[str, list[float]] = json.loads((GOLDEN / "figure_limits.json").read_text(encoding="utf-8"))
+LIMITS: dict[str, list[float]] = golden("figure_limits.json")
 
 
 def test_the_limits_of_figures_are_those_of_the_golden_file() -> None:

@@ -23,6 +23,7 @@ from traitlets import TraitError
 import roofwidget as rw
 from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
 from roofwidget import widget as widget_module
+from tests.processes import run_python
 
 SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": None})
 LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
@@ -380,8 +381,7 @@ def test_a_widget_that_is_refused_never_reaches_a_page(monkeypatch: pytest.Monke
 
 
 def test_outside_a_jupyter_kernel_no_code_is_sent_before_there_is_a_widget() -> None:
-    asked = "import roofwidget.widget, roofwidget.bundle as b, sys; sys.exit(len(b._FRONT_ENDS))"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+    run_python("import roofwidget.widget, roofwidget.bundle as b, sys; sys.exit(len(b._FRONT_ENDS))")
 
 
 @pytest.mark.parametrize("trait", ["kernels", "baseline"])

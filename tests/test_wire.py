@@ -9,7 +9,7 @@ from typing import Any, Final
 import ipywidgets
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
@@ -18,10 +18,6 @@ from roofwidget.kernels.names import shortened
 from roofwidget.wire import baseline_to_wire, kernels_to_wire, text_to_wire
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
-# A deadline per example would fail on slow machines.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 LONG: Final = "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float>>(int, float*)"
 
 

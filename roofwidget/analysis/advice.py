@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
@@ -20,7 +19,7 @@ from roofwidget.units import format_factor, format_percent, format_quantity
 COLLECTIVE: Final = "collective, link unknown"
 """The situation of a collective whose bytes over the link are unknown."""
 _BELOW: Final = "below its roof"
-SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+SUGGESTIONS: Final = MappingProxyType(
     {
         f"memory-bound, {_BELOW}": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous "
         "accesses, and look for bytes that are read twice.",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.analysis.result import Bound
@@ -23,6 +21,7 @@ from roofwidget.kernels.columns import (
     Texts,
     filled,
     frozen,
+    real_number,
     sum_of_known,
     unwarned,
 )
@@ -209,9 +208,7 @@ def _word(value: str, keyword: str) -> str:
 
 
 def _share(value: float, keyword: str, *, most: bool) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{keyword} must be a number, got {value!r:.60}")
-    if not (0 <= value < 1 or (most and value == 1)):
+    if not (0 <= real_number(value, keyword) < 1 or (most and value == 1)):
         raise ValueError(f"{keyword} must be a share from 0 to {'1' if most else 'below 1'}, got {value!r}")
     return float(value)
 
@@ -235,9 +232,7 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
     return sum_of_known(parts, len(table)), remarks
 
 
-def _own_peaks(
-    key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
-) -> tuple[Floats | float, str]:
+def _own_peaks(key: str, counted: Bools, table: Kernels, chip: Chip, asked: str) -> tuple[Floats | float, str]:
     """Return the peak of the class of FLOPs `key` for each kernel, and a text that names the general peaks in use.
 
     Each kernel gets the peak at its precision. Kernels without a precision get the precision `asked`. An empty `key`

@@ -74,12 +74,11 @@ def lacking(kernels: Kernels, chip: Chip) -> list[str]:
 
 
 def _without_peaks(kernels: Kernels, chip: Chip) -> Bools:
-    own = kernels.codes("precision")
-    unknown = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.values], dtype=np.bool_)
-    lost = unknown[own.codes] & ~np.isnan(np.fmax(kernels.intensity, kernels.rate))
+    unknown = kernels.codes("precision").where(lambda word: bool(word) and not _has_peak(chip, str(word)))
+    lost = unknown & ~np.isnan(np.fmax(kernels.intensity, kernels.rate))
     for key, flops in kernels.flops_by_precision.items():
         if not key or key in FLOP_CLASSES:
-            lost |= unknown[own.codes] & ~np.isnan(flops)
+            lost |= unknown & ~np.isnan(flops)
         elif not _has_peak(chip, key):
             lost |= ~np.isnan(flops)
     return lost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import PurePath
-from typing import Any, Final, overload
+from typing import Any, Final, TypeAlias, overload
 
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.analysis.run_series import RunSeries, shared_text
@@ -19,6 +19,7 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 
 _MIN_RUNS: Final = 2
 _DATE: Final = "date"
+_Dates: TypeAlias = "Mapping[str, Any] | Iterable[Any] | None"
 
 
 @overload
@@ -30,7 +31,7 @@ def compare_runs(
     runs: Mapping[str, Any],
     /,
     *,
-    dates: Mapping[str, Any] | Iterable[Any] | None = ...,
+    dates: _Dates = ...,
     baseline: str | None = ...,
     match: Iterable[str] | str = ...,
     chip: Chip | str | None = ...,
@@ -42,7 +43,7 @@ def compare_runs(
     /,
     *more: Any,
     names: Iterable[str],
-    dates: Mapping[str, Any] | Iterable[Any] | None = ...,
+    dates: _Dates = ...,
     baseline: str | None = ...,
     match: Iterable[str] | str = ...,
     chip: Chip | str | None = ...,
@@ -54,7 +55,7 @@ def compare_runs(
     third: Any,
     /,
     *more: Any,
-    dates: Mapping[str, Any] | Iterable[Any] | None = ...,
+    dates: _Dates = ...,
     baseline: str | None = ...,
     match: Iterable[str] | str = ...,
     chip: Chip | str | None = ...,
@@ -67,7 +68,7 @@ def compare_runs(
     before: Any = None,
     after: Any = None,
     names: Iterable[str] | None = None,
-    dates: Mapping[str, Any] | Iterable[Any] | None = None,
+    dates: _Dates = None,
     baseline: str | None = None,
     match: Iterable[str] | str = ("name",),
     chip: Chip | str | None = None,
@@ -181,7 +182,7 @@ def _table(name: Any, run: Any) -> Kernels:
         raise type(error)(f"compare_runs: the run '{name}': {error}") from None
 
 
-def _dates(tables: Mapping[str, Kernels], dates: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, datetime]:
+def _dates(tables: Mapping[str, Kernels], dates: _Dates) -> dict[str, datetime]:
     if dates is None:
         told = {name: shared_text(table, _DATE) for name, table in tables.items()}
         return {name: found for name, text in told.items() if text and (found := _parsed(text)) is not None}

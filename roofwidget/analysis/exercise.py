@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any, Final
 
 import numpy as np
 
+from roofwidget.kernels.columns import real_number
 from roofwidget.support.did_you_mean import keywords, listed
 
 _FLOPS, _BYTES, _NAME = "flops", "memory_bytes", "name"
@@ -101,8 +101,7 @@ def _checked(operation: Any, index: int) -> Mapping[str, Any]:
 
 
 def _number(value: Any, what: str) -> Any:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{what} must be a number, got {value!r:.60}")
+    real_number(value, what)
     try:
         bad = not math.isfinite(value) or value < 0
     except OverflowError:

@@ -90,16 +90,16 @@ class Projection:
         return len(self.names)
 
     @property
+    @unwarned
     def before(self) -> float:
         """Seconds of all measured kernels on the chip they ran on."""
-        with np.errstate(over="ignore"):
-            return float(np.nansum(self.measured))
+        return float(np.nansum(self.measured))
 
     @property
+    @unwarned
     def time(self) -> float:
         """Seconds of all measured kernels on the new chip."""
-        with np.errstate(over="ignore"):
-            return float(np.nansum(self.by_kernel))
+        return float(np.nansum(self.by_kernel))
 
     @property
     def speedup(self) -> float:
@@ -313,8 +313,7 @@ def _recast(kernels: Kernels) -> Kernels:
 
 
 def _remarks(kernels: Kernels, chip: Chip, *, asked_for: str | None) -> Iterator[str]:
-    own = kernels.codes("precision")
-    has_own = np.array([word is not None for word in own.values], dtype=np.bool_)[own.codes]
+    has_own = kernels.codes("precision").where(lambda word: word is not None)
     for key, flops in kernels.flops_by_precision.items():
         if key in chip.peak_flops:
             has_own = has_own | (flops > 0)

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.kernels.collectives import collectives
-from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen
+from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen, unwarned
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
@@ -148,7 +147,7 @@ class Ranks:
     def __getstate__(self) -> dict[str, Any]:
         # A pickle must not name internal types, so the values of cached properties are left out.
         cached = {name for name, value in vars(Ranks).items() if isinstance(value, cached_property)}
-        return {name: value for name, value in vars(self).items() if name not in cached}
+        return {name: value for name, value in vars(self).copy().items() if name not in cached}
 
     @property
     def ranks(self) -> tuple[str, ...]:
@@ -196,11 +195,10 @@ class Ranks:
         return self._named(np.argmin(np.nan_to_num(self.time, nan=np.inf), axis=1))
 
     @property
+    @unwarned
     def spread(self) -> Floats:
         """Slowest minus fastest over the median, shape (k,); NaN if fewer than two ranks have the kernel."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = (self.slowest - self.fastest) / self.median
-        return np.where(self._is_shared, found, np.nan)
+        return np.where(self._is_shared, (self.slowest - self.fastest) / self.median, np.nan)
 
     @cached_property
     def excess(self) -> Floats:
@@ -364,7 +362,7 @@ class Ranks:
             found[has, at] = np.bincount(rows[known], column[known], len(self._names))[has]
         return frozen(found)
 
-    def _named(self, ranks: npt.NDArray[np.intp]) -> Texts:
+    def _named(self, ranks: Rows) -> Texts:
         found = np.array(self.ranks, dtype=object)[ranks]
         found[np.isnan(self.time).all(axis=1)] = None
         return frozen(found)

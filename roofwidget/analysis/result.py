@@ -385,3 +385,8 @@ class Bound:
 
     def _repr_html_(self) -> str:
         return bound_report.html(self)
+
+
+def roof_level(bound: Bound) -> str:
+    """Return the memory level whose bandwidth is the roof that is drawn: the main memory if all levels count."""
+    return bound.chip.main_memory if bound.memory == "all" else bound.memory

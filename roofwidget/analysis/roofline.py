@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real, unwarned
+from roofwidget.kernels.metadata import Rows
 
 
 @overload
@@ -104,9 +105,7 @@ def join_times(
     return body, time
 
 
-def slowest_level(
-    times: Mapping[str, Floats], judged: tuple[str, ...], n: int
-) -> tuple[Floats, npt.NDArray[np.intp] | np.intp]:
+def slowest_level(times: Mapping[str, Floats], judged: tuple[str, ...], n: int) -> tuple[Floats, Rows | np.intp]:
     """Return the largest known time over the `judged` levels, and the position of this level, both of shape (n,).
 
     The time is NaN where the times of all levels are unknown.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,7 +12,17 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, frozen, known_or
+from roofwidget.kernels.columns import (
+    TIE_TOLERANCE,
+    Bools,
+    DictColumn,
+    Floats,
+    Texts,
+    by_field,
+    frozen,
+    known_or,
+    unwarned,
+)
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.matching import does_other_work, splits_its_work
 from roofwidget.kernels.metadata import Rows
@@ -77,7 +87,7 @@ class RunComparison:
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle must not name internal types, so the values of cached properties are left out.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return by_field(self)
 
     @property
     def names(self) -> Texts:
@@ -139,11 +149,11 @@ class RunComparison:
         return frozen(np.asarray(self.after - self.before))
 
     @cached_property
+    @unwarned
     def ratio(self) -> Floats:
         """Seconds in the later run over seconds in the earlier run: 0.5 means twice as fast; see `is_per_launch`."""
         before, after = self._compared
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return frozen(np.asarray(after / before))
+        return frozen(np.asarray(after / before))
 
     @cached_property
     def _compared(self) -> tuple[Floats, Floats]:
@@ -293,11 +303,11 @@ def _range(kernels: Kernels, per_launch: Bools) -> tuple[Floats, Floats]:
     return ends[0], ends[1]
 
 
+@unwarned
 def _intensity(kernels: Kernels, chip: Chip | None) -> Floats:
     if chip is None:
         return frozen(kernels.arithmetic_intensity)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return frozen(known_or(kernels.flops / kernels.bytes_on(chip), kernels.intensity))
+    return frozen(known_or(kernels.flops / kernels.bytes_on(chip), kernels.intensity))
 
 
 def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:

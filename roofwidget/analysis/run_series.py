@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import cached_property
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen
+from roofwidget.kernels.columns import A, Bools, DictColumn, Floats, Texts, by_field, frozen, unwarned
 from roofwidget.kernels.concat import joined, joined_texts, one_text
 from roofwidget.kernels.matching import number_kernels
 from roofwidget.kernels.metadata import Rows
@@ -136,7 +136,7 @@ class RunTrend:
         """Return a pandas DataFrame with one row per run, in order."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
-        return pd.DataFrame({field.name: getattr(self, field.name) for field in fields(self)})
+        return pd.DataFrame(by_field(self))
 
     def to_markdown(self) -> str:
         """Return the table as Markdown, for example for a report of a CI run."""
@@ -248,7 +248,7 @@ class RunSeries:
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickle must not name internal types, so the values of cached properties are left out.
-        return {field.name: getattr(self, field.name) for field in fields(self)} | {
+        return by_field(self) | {
             "tables": dict(self.tables),
             "dates": dict(self.dates),
         }
@@ -262,7 +262,8 @@ class RunSeries:
     def names(self) -> Texts:
         """The name of each kernel, shape (m,): that in the baseline, or in the first run that has the kernel."""
         names = np.full(len(self), None, dtype=object)
-        for at in reversed(self._baseline_first):
+        # The baseline is last, so its names stay.
+        for at in sorted(range(len(self.runs)), key=lambda at: (at == self._first, -at)):
             rows = self.rows[:, at]
             names[rows >= 0] = self._run(at).names[rows[rows >= 0]]
         return frozen(names)
@@ -295,23 +296,17 @@ class RunSeries:
     @cached_property
     def change(self) -> Floats:
         """Seconds minus the seconds in the baseline, over all launches."""
-        return frozen(self.time - self.time[:, [self.runs.index(self.baseline)]])
+        return frozen(self.time - self.time[:, [self._first]])
 
     @cached_property
     def ratio(self) -> Floats:
         """Seconds over the seconds in the baseline: 0.5 means twice as fast; see `RunComparison.ratio`."""
-        found = np.full(self.rows.shape, np.nan)
-        for at, comparison in enumerate(self._with_baseline):
-            found[self._in_both(self.runs.index(self.baseline), at), at] = comparison.ratio
-        return frozen(found)
+        return self._with_baseline(lambda runs: runs.ratio, np.full(self.rows.shape, np.nan))
 
     @cached_property
     def verdict(self) -> Texts:
         """The comparison with the baseline, as `RunComparison.verdict`; None where one of the two lacks the kernel."""
-        found = np.full(self.rows.shape, None, dtype=object)
-        for at, comparison in enumerate(self._with_baseline):
-            found[self._in_both(self.runs.index(self.baseline), at), at] = comparison.verdict
-        return frozen(found)
+        return self._with_baseline(lambda runs: runs.verdict, np.full(self.rows.shape, None, dtype=object))
 
     def comparison(self, after: str, before: str | None = None) -> RunComparison:
         """Return the comparison of two of the runs, with the same matches. ``before`` is the baseline by default.
@@ -337,16 +332,13 @@ class RunSeries:
         """The largest change of one kernel from run to run, or None if no kernel changed."""
         return self._step(0) if len(self._changes) else None
 
+    @unwarned
     def trend(self) -> RunTrend:
         """Return the totals by run, in the order of dates. If a date is unknown, the order is that of the runs."""
         order = list(self._order)
         totals = np.array([self._totals(at) for at in order]).reshape(-1, 2)
         time = np.array([_known_sum(self._run(at).self_time) for at in order])
         first = _known_sum(self.tables[self.baseline].self_time)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = time / first - 1
-            step = np.concatenate([[np.nan], time[1:] / time[:-1] - 1])[: len(time)]
-            utilization = totals[:, 0] / totals[:, 1]
         return RunTrend(
             runs=tuple(self.runs[at] for at in order),
             dates=tuple(self.dates.get(self.runs[at]) for at in order),
@@ -355,9 +347,9 @@ class RunSeries:
             launches=np.array([self._run(at).count.sum() for at in order]),
             time=time,
             bound_time=totals[:, 0],
-            utilization=utilization,
-            change=change,
-            step=step,
+            utilization=totals[:, 0] / totals[:, 1],
+            change=time / first - 1,
+            step=np.concatenate([[np.nan], time[1:] / time[:-1] - 1])[: len(time)],
         )
 
     @cached_property
@@ -422,7 +414,7 @@ class RunSeries:
             shown = [shown[0], *shown[1 - _MAX_RUNS_ACROSS :]]
         yield ["kernel", *(one_line(self.runs[at], width=16) for at in shown), "change"]
         largest = np.max(np.nan_to_num(np.abs(self.change)), axis=1, initial=0)
-        last, baseline = shown[-1], self.runs.index(self.baseline)
+        last, baseline = shown[-1], self._first
         for kernel in np.argsort(-largest, kind="stable")[:most]:
             before, after = float(self.time[kernel, baseline]), float(self.time[kernel, last])
             missing = next((at for at in (baseline, last) if self.is_missing[kernel, at]), None)
@@ -473,14 +465,16 @@ class RunSeries:
             return tuple(places)
         return tuple(sorted(places, key=lambda at: _instant(self.dates[self.runs[at]])))
 
-    @property
-    def _baseline_first(self) -> list[int]:
-        first = self.runs.index(self.baseline)
-        return [first, *(at for at in range(len(self.runs)) if at != first)]
+    def _with_baseline(self, column_of: Callable[[RunComparison], A], found: A) -> A:
+        """Return a column of the comparisons of all runs with the baseline, put into an array of unknown values."""
+        for at in range(len(self.runs)):
+            found[self._in_both(self._first, at), at] = column_of(self._compared(self._first, at))
+        return frozen(found)
 
     @cached_property
-    def _with_baseline(self) -> tuple[RunComparison, ...]:
-        return tuple(self._compared(self.runs.index(self.baseline), at) for at in range(len(self.runs)))
+    def _first(self) -> int:
+        """The position of the baseline."""
+        return self.runs.index(self.baseline)
 
     def _run(self, at: int) -> Kernels:
         return self.tables[self.runs[at]]
@@ -514,8 +508,7 @@ class RunSeries:
         steps = np.concatenate(found)
         kernels, before, after = steps.T
         sizes = np.abs(self.time[kernels, after] - self.time[kernels, before])
-        ordered: Rows = steps[np.argsort(-sizes, kind="stable")]
-        return ordered
+        return steps[np.argsort(-sizes, kind="stable")]
 
     def _step(self, at: int) -> RunStep:
         kernel, before, after = self._changes[at].tolist()
@@ -548,12 +541,8 @@ class RunSeries:
 
     def _totals(self, at: int) -> tuple[float, float]:
         """Return the sums over the kernels whose time and bound are known: of the bounds and of the self times."""
-        bound = self._bounds[at]
-        if bound is None:
-            return math.nan, math.nan
-        own = self._run(at).self_time
-        known = ~np.isnan(bound.headroom) & ~np.isnan(own)
-        if not known.any():
+        bound, own = self._bounds[at], self._run(at).self_time
+        if bound is None or not (known := ~np.isnan(bound.headroom) & ~np.isnan(own)).any():
             return math.nan, math.nan
         measured = math.fsum(own[known])
         return measured - math.fsum(bound.headroom[known]), measured

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Real
 from typing import Final
 
 from roofwidget import units
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
+from roofwidget.kernels.columns import real_number
 from roofwidget.support.did_you_mean import keywords
 
 # Two times are a tie if their relative difference is below this tolerance. As in `bound`, a tie is compute-bound.
@@ -178,6 +178,4 @@ def _bytes(value: float | str, what: str) -> float:
 
 
 def _above_zero(value: float, what: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{what} must be a number, got {value!r:.60}")
-    return units.positive(units.parse(value, "B", what), what)
+    return _bytes(real_number(value, what), what)

@@ -60,7 +60,9 @@ class ModelFlops:
         rows.append(["model FLOPs", _amount(self.flops, "FLOP")])
         if self.recompute:
             rows.append(["hardware FLOPs", _amount(self.hardware_flops, "FLOP")])
-        return "\n".join([f"ModelFlops: {self.convention}, {_tokens(self.tokens)}", *aligned(rows, right=[1])])
+        many = self.tokens
+        tokens = counted(many, "token") if isinstance(many, int) else f"{format_quantity(many, 'token')}s"
+        return "\n".join([f"ModelFlops: {self.convention}, {tokens}", *aligned(rows, right=[1])])
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,3 @@ def _number(value: Any, unit: str, what: str) -> int | float:
 
 def _amount(value: float, unit: str) -> str:
     return f"{value:,} {unit}" if isinstance(value, int) else format_quantity(value, unit, 4)
-
-
-def _tokens(tokens: float) -> str:
-    return counted(tokens, "token") if isinstance(tokens, int) else f"{format_quantity(tokens, 'token')}s"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip
 from roofwidget.kernels.collectives import is_collective_category
-from roofwidget.kernels.columns import Bools, Floats
-from roofwidget.kernels.non_kernels import IDLE
+from roofwidget.kernels.columns import Bools, Floats, unwarned
+from roofwidget.kernels.non_kernels import is_idle
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
 
 T = TypeVar("T")
+_Parts: TypeAlias = "tuple[tuple[str | None, float], ...]"
 
 MAX_FIRST: Final = 5
 """How many kernels are named as those to fix first."""
@@ -172,7 +173,7 @@ class Facts:
     launches: float = 0.0
     time: float = 0.0
     idle: float = 0.0
-    families: tuple[tuple[str | None, float], ...] = ()
+    families: _Parts = ()
     chip: str = ""
     device: str = "chip"
     known: float = 0.0
@@ -181,7 +182,7 @@ class Facts:
     judged: float = 0.0
     saved: float = 0.0
     savers: int = 0
-    saved_by_family: tuple[tuple[str | None, float], ...] = ()
+    saved_by_family: _Parts = ()
     first: tuple[Badged, ...] = ()
     name: str = ""
     regimes: Mapping[str, int] = field(default_factory=dict)
@@ -247,18 +248,15 @@ def facts_of(
         Whether the roof has what-if rates.
     """
     own = np.nan_to_num(kernels.self_time)
-    is_idle = _is_idle(kernels)
+    idle = _is_idle(kernels)
     ran = chip or kernels.chip or (None if bound is None else bound.chip)
-    families = [] if kernels.series else [family_of(category) for category in kernels.codes("category").values]
-    family = np.array([*families, None], dtype=object)
-    codes = kernels.codes("category").codes if families else np.full(len(kernels), -1)
-    of_row = family[np.where(codes < 0, len(families), codes)]
-    rows = np.flatnonzero(~is_idle)
+    of_row = np.full(len(kernels), None) if kernels.series else kernels.codes("category").map(family_of).texts()
+    rows = np.flatnonzero(~idle)
     facts = Facts(
         kernels=len(rows),
         launches=float(kernels.count[rows][own[rows] > 0].sum()),
         time=math.fsum(own),
-        idle=math.fsum(own[is_idle]),
+        idle=math.fsum(own[idle]),
         families=_summed(of_row[rows].tolist(), own[rows].tolist()),
         device=_device(ran),
         name=_name(kernels, int(rows[0])) if len(rows) == 1 else "",
@@ -278,10 +276,10 @@ def family_of(category: str | None) -> str | None:
     return "collective" if is_collective_category(category) else category
 
 
+@unwarned
 def _judged(facts: Facts, kernels: Kernels, bound: Bound, families: Sequence[str | None], own: Floats) -> Facts:
     known = ~np.isnan(bound.headroom)
-    with np.errstate(invalid="ignore"):
-        above = known & (bound.time > MIN_ABOVE * bound.measured)
+    above = known & (bound.time > MIN_ABOVE * bound.measured)
     judged = known & ~bound.above_roof
     saved = np.where(judged, np.maximum(np.nan_to_num(bound.headroom), 0), 0)
     savers = np.flatnonzero(saved > 0)
@@ -318,12 +316,10 @@ def _badged(kernels: Kernels, bound: Bound, row: int, family: str | None, saved:
 
 
 def _is_idle(kernels: Kernels) -> Bools:
-    category = kernels.codes("category")
-    idle = np.array([*((word or "").casefold() == IDLE for word in category.values), False], dtype=np.bool_)
-    return np.asarray(idle[np.where(category.codes < 0, len(category.values), category.codes)])
+    return kernels.codes("category").where(is_idle)
 
 
-def _summed(names: Sequence[str | None], amounts: Sequence[float]) -> tuple[tuple[str | None, float], ...]:
+def _summed(names: Sequence[str | None], amounts: Sequence[float]) -> _Parts:
     """Return the sum of the amounts by name, largest first; equal sums in the order of the names."""
     parts: dict[str | None, list[float]] = {}
     for name, amount in zip(names, amounts, strict=True):
@@ -585,13 +581,9 @@ def _first_headline(facts: Facts) -> str:
     )
 
 
-def _is_faster(fusion: Fusion) -> bool:
-    return fusion.best_seconds < fusion.seconds * (1 - _SAME_SPEED)
-
-
 def _graph_headline(facts: Facts) -> str:
     fusion = _known(facts.fusion)
-    if not _is_faster(fusion):
+    if not fusion.best_seconds < fusion.seconds * (1 - _SAME_SPEED):
         return f"This partition is the best{'' if fusion.is_exact else ' found'} for {facts.chip}."
     into = "one kernel" if fusion.best_kernels == 1 else f"{fusion.best_kernels:,} kernels"
     return f"Fused into {into}, this graph runs {format_factor(fusion.seconds / fusion.best_seconds)}× as fast."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Figure
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Two sources disagree if their values differ by more than this share of our value. A smaller difference is rounding.
 _MAX_ROUNDING: Final = 0.03
+_Row: TypeAlias = "tuple[str, str, float | None, str]"
 _HEADER: Final = ("figure", "value", "confidence", "source", "others say")
 
 
@@ -101,7 +102,7 @@ def html(chip: Chip) -> str:
     return html_table(caption, _HEADER, cells) + _items(links) + _items([escaped(note) for note in chip.notes])
 
 
-def _plain_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
+def _plain_rows(chip: Chip) -> Iterator[_Row]:
     for precision, rate in chip.peak_flops.items():
         unit = f"{operation(precision)}/s"
         yield f"peak_flops.{precision}", f"Peak {precision}", rate, unit
@@ -116,7 +117,7 @@ def _plain_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
     yield from _other_rows(chip)
 
 
-def _link_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
+def _link_rows(chip: Chip) -> Iterator[_Row]:
     for link in chip.links.values():
         printed = f" (printed as {link.printed})" if link.printed else ""
         yield f"links.{link.name}.bandwidth", f"{link.name}, one way, per chip{printed}", link.bandwidth, "B/s"
@@ -126,7 +127,7 @@ def _link_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
             yield f"links.{link.name}.latency", f"{link.name}, latency per hop", link.latency, "s"
 
 
-def _other_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
+def _other_rows(chip: Chip) -> Iterator[_Row]:
     if chip.clock is not None:
         yield "clock", "Clock", chip.clock, "Hz"
     if chip.units is not None:

@@ -14,12 +14,12 @@ from roofwidget.analysis.advice import advise
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.projection import project
-from roofwidget.analysis.result import Bound
+from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
-from roofwidget.kernels.columns import Bools
+from roofwidget.kernels.columns import Bools, unwarned
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, first_few, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
@@ -104,13 +104,13 @@ def report(
     }
 
 
+@unwarned
 def launches_added(kernels: Kernels) -> Kernels:
     """Return one row per kernel: launches of one name, precision and like work are added up."""
     if len(np.unique(kernels.names.astype(str))) == len(kernels):
         return kernels
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_launch = [column / kernels.count for column in (kernels.flops, kernels.bytes)]
-        work = [np.round(np.log(one) / math.log(_LIKE_WORK)) for one in (*of_launch, kernels.intensity, kernels.rate)]
+    of_launch = [column / kernels.count for column in (kernels.flops, kernels.bytes)]
+    work = [np.round(np.log(one) / math.log(_LIKE_WORK)) for one in (*of_launch, kernels.intensity, kernels.rate)]
     alike = [" ".join(map(str, amounts)) for amounts in zip(*work, strict=True)]
     added = kernels.replace(extra={**kernels.extra, _WORK: alike}).groupby("name", "precision", _WORK)
     return added.replace(extra={name: column for name, column in added.extra.items() if name != _WORK})
@@ -131,14 +131,13 @@ def ranking(bound: Bound) -> list[int]:
 
 def _chip(bound: Bound) -> dict[str, Any]:
     chip = bound.chip
-    level = chip.main_memory if bound.memory == "all" else bound.memory
     return {
         "id": chip.id,
         "name": chip.name,
         "precision": bound.precision,
         "memory": bound.memory,
         "peak_flops": chip.peak(bound.precision),
-        "bandwidth": chip.bandwidth(level),
+        "bandwidth": chip.bandwidth(roof_level(bound)),
     }
 
 
@@ -158,8 +157,7 @@ def _program(bound: Bound, table: Kernels, judged: Bools) -> dict[str, Any]:
 
 def _kernels(bound: Bound, table: Kernels, rows: Sequence[int]) -> list[dict[str, Any]]:
     advices, total = advise(bound), float(np.nansum(table.self_time))
-    level = bound.chip.main_memory if bound.memory == "all" else bound.memory
-    moved = bound.bytes.get(level, np.full(len(bound), np.nan))
+    moved = bound.bytes.get(roof_level(bound), np.full(len(bound), np.nan))
     found = []
     for row in rows:
         advice = advices[row]
@@ -268,11 +266,11 @@ def _below(bound: Bound, judged: Bools, program: dict[str, Any], limits: Limits)
     ]
 
 
+@unwarned
 def _slower(runs: RunComparison | None, limits: Limits) -> list[str]:
     if runs is None or limits.slower is None:
         return []
-    with np.errstate(invalid="ignore"):
-        slower = [int(row) for row in np.flatnonzero((runs.verdict == "slower") & (runs.ratio > 1 + limits.slower))]
+    slower = [int(row) for row in np.flatnonzero((runs.verdict == "slower") & (runs.ratio > 1 + limits.slower))]
     if not slower:
         return []
     slower.sort(key=lambda row: -float(runs.change[row]))

@@ -14,6 +14,7 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.chip_frame import chip_frame
+from roofwidget.analysis.result import roof_level
 from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip
 from roofwidget.cli.check_report import launches_added, ranking
@@ -125,14 +126,9 @@ def _drawn(
     table = launches_added(kernels)
     bounds = [bound_lenient(table, chip, precision=options.precision, memory=options.memory) for chip in chips]
     first = bounds[0]
-    level = chips[0].main_memory if first.memory == "all" else first.memory
+    level = roof_level(first)
     roofs = [
-        Roof(
-            chip.name,
-            chip.peak(bound.precision),
-            chip.bandwidth(chip.main_memory if bound.memory == "all" else bound.memory),
-            bound.precision,
-        )
+        Roof(chip.name, chip.peak(bound.precision), chip.bandwidth(roof_level(bound)), bound.precision)
         for chip, bound in zip(chips, bounds, strict=True)
     ]
     ai = first.ai.get(level, np.full(len(first), np.nan))

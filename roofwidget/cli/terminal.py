@@ -301,7 +301,10 @@ class _Plot:
         for line, content in enumerate(self.grid.lines(has_colour=has_colour)):
             label = labels.get(line, "")
             yield f"{label:>{self.gutter - 1}} {'┤' if label else '│'}{content}".rstrip()
-        ticks = {self.column(float(at)): _short(10.0**at) for at in _x_ticks(self.x0, self.x1, self.grid.width)}
+        ticks = {
+            self.column(float(at)): _short(10.0**at)
+            for at in _ticks(self.x0, self.x1, self.grid.width // _MIN_CELLS_PER_TICK)
+        }
         yield " " * self.gutter + "└" + "".join("┬" if at in ticks else "─" for at in range(self.grid.width))
         numbers = _Grid(self.grid.width + self.gutter + 1, 1)
         unit = f"{ratio_units(operations, 'B')} of {level}"
@@ -318,10 +321,6 @@ def _ticks(low: float, high: float, most: int) -> Iterator[int]:
     first, last = math.ceil(low), math.floor(high)
     step = max(1, math.ceil((last - first + 1) / max(1, most)))
     yield from range(first, last + 1, step)
-
-
-def _x_ticks(low: float, high: float, width: int) -> Iterator[int]:
-    return _ticks(low, high, width // _MIN_CELLS_PER_TICK)
 
 
 def _short(value: float) -> str:

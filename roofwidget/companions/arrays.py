@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # If the highest size of a dimension is at least this many times the lowest size, `whole_range` uses powers of two.
 _MIN_RATIO_FOR_POWERS: Final = 16
+_MAX_STEPS: Final = 24
 
 
 def evaluate_arrays(count: Count, env: Mapping[str, Any]) -> Floats:
@@ -85,22 +86,21 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
     dim = dims.get(name)
     if dim is None:
         hint = did_you_mean(str(name), dims, f"; it has {listed(dims) or 'none'}")
-        msg = f"{where}: graph '{graph.name}' has no dim {name!r:.60}{hint}"
-        raise ValueError(msg)
+        raise ValueError(f"{where}: graph '{graph.name}' has no dim {name!r:.60}{hint}")
     return name, whole_range(dim) if sizes is None else whole_numbers(f"{where}: '{name}'", sizes, dim.low, dim.high)
 
 
-def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
+def whole_range(dim: Dim) -> Floats:
     """Return ascending sizes from the lowest to the highest size of a dimension.
 
     If the highest size is at least 16 times the lowest size, the sizes are the two ends and the powers of two between
-    the ends: from 3 to 50, the sizes are 3, 4, 8, 16, 32 and 50. Otherwise the sizes are at most `max_steps` whole
+    the ends: from 3 to 50, the sizes are 3, 4, 8, 16, 32 and 50. Otherwise the sizes are at most 24 whole
     numbers with nearly equal distances.
     """
     if dim.high >= _MIN_RATIO_FOR_POWERS * dim.low:
         powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)
         return np.unique([dim.low, *powers, dim.high])
-    return np.unique(np.round(np.linspace(dim.low, dim.high, min(max_steps, dim.high - dim.low + 1))))
+    return np.unique(np.round(np.linspace(dim.low, dim.high, min(_MAX_STEPS, dim.high - dim.low + 1))))
 
 
 def whole_numbers(what: str, sizes: Any, low: int = 1, high: int = 2**53) -> Floats:
@@ -112,15 +112,12 @@ def whole_numbers(what: str, sizes: Any, low: int = 1, high: int = 2**53) -> Flo
     try:
         found = sorted({index(size) for size in sizes if not isinstance(size, (bool, np.bool_)) or _refused(size)})
     except TypeError:
-        msg = f"{what}: sizes must be a sequence of whole numbers, got {sizes!r:.60}"
-        raise TypeError(msg) from None
+        raise TypeError(f"{what}: sizes must be a sequence of whole numbers, got {sizes!r:.60}") from None
     if not found:
-        msg = f"{what}: no sizes given; give at least one"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: no sizes given; give at least one")
     if found[0] < low or found[-1] > high:
         wrong = found[0] if found[0] < low else found[-1]
-        msg = f"{what}: sizes must be from {low} to {high}, got {wrong}"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: sizes must be from {low} to {high}, got {wrong}")
     return np.array(found, dtype=np.float64)
 
 

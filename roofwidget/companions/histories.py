@@ -186,21 +186,18 @@ def _chosen(
     """
     if isinstance(chips, RooflineModel):
         if (precision, memory) != ("auto", "main"):
-            msg = "ridge_history: a model has its own precision and memory; set these on the model"
-            raise ValueError(msg)
+            raise ValueError("ridge_history: a model has its own precision and memory; set these on the model")
         return chips, lambda: (shown_chips(chips), chips.precision, one_level(chips.memory))
     if isinstance(chips, (str, Chip)):
         chips = [chips]
     if isinstance(chips, Preset):
         chips = chips.chips
     if not isinstance(chips, Iterable):
-        msg = f"ridge_history: chips must be a model, or chips and names of them, got {chips!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"ridge_history: chips must be a model, or chips and names of them, got {chips!r:.60}")
     found = tuple(look_up(one) for one in chips)
     for what, word in (("precision", precision), ("memory", memory)):
         if not isinstance(word, str):
-            msg = f"ridge_history: {what} must be text, got {word!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"ridge_history: {what} must be text, got {word!r:.60}")
     return None, lambda: (found, precision, memory)
 
 

@@ -22,26 +22,7 @@ if TYPE_CHECKING:
     from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
 
-__all__ = [
-    "CHIP_TRAITS",
-    "CONDITION_TRAITS",
-    "GRAPH_TRAITS",
-    "GREY",
-    "INK",
-    "PALETTE",
-    "Limits",
-    "MinWidth",
-    "axis",
-    "bqplot",
-    "colours",
-    "figure",
-    "follow",
-    "labels",
-    "legend_share",
-    "sendable_name",
-    "shown_chips",
-    "within",
-]
+__all__ = ["bqplot"]  # The figures of this package import it from here, without the warning.
 
 CHIP_TRAITS: Final = ("chips", "shown", "precision", "memory", "what_if")
 CONDITION_TRAITS: Final = ("exposed_comm", "launch_overhead")
@@ -191,6 +172,12 @@ def legend_share(entries: int) -> float:
 def within(values: npt.ArrayLike) -> Floats:
     """Return values, clipped to the range that a logarithmic scale can draw."""
     return np.clip(np.asarray(values, dtype=np.float64), _SMALLEST, _LARGEST)
+
+
+def conditions(model: RooflineModel) -> dict[str, Any]:
+    """Return the options of `roofwidget.bound` that a model sets for its chips."""
+    names = ("precision", "memory", *CONDITION_TRAITS)
+    return {name: getattr(model, name) for name in names}
 
 
 def colours(model: RooflineModel) -> dict[str, str]:

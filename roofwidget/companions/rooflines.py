@@ -26,7 +26,7 @@ from roofwidget.companions.parts import (
     shown_chips,
     within,
 )
-from roofwidget.kernels.columns import known_or
+from roofwidget.kernels.columns import known_or, unwarned
 from roofwidget.kernels.operations import operations_of
 from roofwidget.state.what_if import one_level
 from roofwidget.support.precisions import operation
@@ -43,6 +43,8 @@ _SAME_LINE: Final = 0.005
 # The limits of the axes if there is no data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)
+_Peaks = list[tuple[Chip, float, float]]
+"""Chips with their peaks and bandwidths."""
 
 
 def roofline_figure(model: RooflineModel) -> bqplot.Figure:
@@ -121,27 +123,27 @@ def _y_label(operations: set[str]) -> str:
     return f"Performance ({ratio_units(operations, 's')})"
 
 
-def _operations(model: RooflineModel, peaks: list[tuple[Chip, float, float]]) -> set[str]:
+def _operations(model: RooflineModel, peaks: _Peaks) -> set[str]:
     """Return the units of the operations that the figure shows: those of the roofs and those of the kernels."""
     precisions = {chip.precision(model.precision) for chip, _, _ in peaks}
     kernels = operations_of(model.shown_kernels, next(iter(precisions), ""))
     return {*map(operation, precisions), *kernels.units}
 
 
+@unwarned
 def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     roofs: bqplot.Lines,
     focus: bqplot.Lines,
     model: RooflineModel,
-    peaks: list[tuple[Chip, float, float]],
+    peaks: _Peaks,
     left: float,
     right: float,
 ) -> Floats:
     """Draw a line per chip in `roofs`, and the line of the focus chip in `focus`. Return the rates of all lines."""
     x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
-    with np.errstate(over="ignore", under="ignore"):
-        y = np.array(
-            [within(np.minimum(peak, row * bandwidth)) for row, (_, peak, bandwidth) in zip(x, peaks, strict=True)]
-        )
+    y = np.array(
+        [within(np.minimum(peak, row * bandwidth)) for row, (_, peak, bandwidth) in zip(x, peaks, strict=True)]
+    )
     hues = colours(model)
     with roofs.hold_sync():
         roofs.x, roofs.y = x, y
@@ -154,7 +156,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     return np.asarray(y.ravel())
 
 
-def _roof_labels(peaks: list[tuple[Chip, float, float]]) -> list[str]:
+def _roof_labels(peaks: _Peaks) -> list[str]:
     """Return the name of each chip. If a roof hides the roof of an earlier chip, the label says so."""
     labels: list[str] = []
     for at, (chip, *rates) in enumerate(peaks):
@@ -165,7 +167,7 @@ def _roof_labels(peaks: list[tuple[Chip, float, float]]) -> list[str]:
     return labels
 
 
-def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
+def _peaks(model: RooflineModel) -> _Peaks:
     """Return each shown chip that has the selected precision and memory, with its peak and bandwidth."""
     found = []
     for chip in shown_chips(model):
@@ -177,6 +179,7 @@ def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
 _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
+@unwarned
 def _measured(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of measured kernels. A rate is achieved FLOP/s."""
     kernels = model.shown_kernels
@@ -187,18 +190,17 @@ def _measured(model: RooflineModel) -> _Points:
             level = chip.memory(one_level(model.memory))
             moved = bytes_by_level(kernels, chip).get(level, moved)
             stated = kernels.intensity if level == chip.main_memory else stated
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        intensity = known_or(kernels.flops / moved, stated)
-    return _visible(kernels, intensity, kernels.achieved)
+    return _visible(kernels, known_or(kernels.flops / moved, stated), kernels.achieved)
 
 
+@unwarned
 def _expected(model: RooflineModel) -> _Points:
     """Return the intensities, the rates and the names of kernels without a time. A rate is attainable FLOP/s."""
     kernels = model.shown_kernels
     intensity = rate = np.full(len(kernels), np.nan)
     if model.all_chips:
         chip, level = model.resolved_chip(), one_level(model.memory)
-        with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
+        with contextlib.suppress(MissingFigureError):
             bound = bound_lenient(
                 kernels, chip, precision=model.precision, memory=level, exposed_comm=model.exposed_comm
             )

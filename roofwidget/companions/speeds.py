@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
@@ -22,12 +21,14 @@ from roofwidget.companions.parts import (
     axis,
     bqplot,
     colours,
+    conditions,
     figure,
     follow,
     labels,
     sendable_name,
 )
-from roofwidget.kernels.columns import DictColumn
+from roofwidget.kernels.columns import DictColumn, unwarned
+from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords, listed
 from roofwidget.units import format_factor
@@ -81,11 +82,7 @@ def times_over(
     env: Mapping[str, Any],
     n: int,
     chips: Iterable[Chip],
-    *,
-    precision: str,
-    memory: str,
-    launch_overhead: float,
-    exposed_comm: float = 0.0,
+    **conditions: Any,
 ) -> Floats:
     """Return the time of a partition on each chip at n sizes, in seconds, shape (chips, n).
 
@@ -99,34 +96,28 @@ def times_over(
         For each symbol of the graph, one value or an array of n values.
     n
         The number of sizes, which is the length of the arrays in `env`.
-    chips, precision, memory, exposed_comm, launch_overhead
-        The same as for `roofwidget.bound`. If a chip lacks a figure, or if the graph does not allow a size, the time is
-        NaN.
+    chips, conditions
+        The chips and keywords of `roofwidget.bound`. If a chip lacks a figure, or if the graph does not allow a size,
+        the time is NaN.
     """
     structure = Structure(partition.graph)
     groups = Counter(_group(structure, sum(1 << op for op in group)) for group in partition.indices)
     chosen = tuple(chips)
     fine = allowed(partition.graph, env, n)
     there = {name: value[fine] if np.ndim(value) else value for name, value in env.items()}
-    options = {
-        "precision": precision,
-        "memory": memory,
-        "exposed_comm": exposed_comm,
-        "launch_overhead": launch_overhead,
-    }
     total = np.full((len(chosen), n), np.nan)
     total[:, fine] = 0.0
     for group, many in groups.items():
         table = group.kernels(there, int(fine.sum()))
         for row, chip in enumerate(chosen):
-            total[row, fine] += many * _time(table, chip, options)
+            total[row, fine] += many * _time(table, chip, conditions)
     return total
 
 
-def _time(table: Kernels, chip: Chip, options: Mapping[str, Any]) -> Floats:
+@unwarned
+def _time(table: Kernels, chip: Chip, conditions: Mapping[str, Any]) -> Floats:
     try:
-        with np.errstate(over="ignore", under="ignore"):
-            return bound_lenient(table, chip, **options).time
+        return bound_lenient(table, chip, **conditions).time
     except MissingFigureError:
         return np.full(len(table), np.nan)
 
@@ -184,7 +175,7 @@ class _Map:
     y_sizes: Floats
     names: tuple[str, ...]
     hues: tuple[str, ...]
-    winner: npt.NDArray[np.intp]
+    winner: Rows
     speedup: Floats
 
 
@@ -233,8 +224,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     """
     graph = model.counted_graph()
     if graph is None:
-        msg = "speed_map: the model has no graph; set its graph first"
-        raise ValueError(msg)
+        raise ValueError("speed_map: the model has no graph; set its graph first")
     named = None if chips is None else _named(model, chips)
     axes_now = _axes(graph, x_dim, y_dim)
     scales = {"column": bqplot.OrdinalScale(), "row": bqplot.OrdinalScale(reverse=True)}
@@ -266,25 +256,25 @@ def _named(model: RooflineModel, chips: Any) -> tuple[str, ...]:
     given = [chips] if isinstance(chips, str) else list(chips)
     found = tuple(dict.fromkeys(model.chip(getattr(one, "id", one)).id for one in given))
     if not 0 < len(found) <= len(_LETTERS):
-        msg = f"speed_map: chips must be 1 to {len(_LETTERS)} of the model's, got {len(found)}"
-        raise ValueError(msg)
+        raise ValueError(f"speed_map: chips must be 1 to {len(_LETTERS)} of the model's, got {len(found)}")
     return found
 
 
 def _axes(graph: Graph, x_dim: Any, y_dim: Any) -> _Axes:
     for what, given in (("x_dim", x_dim), ("y_dim", y_dim)):
         if not isinstance(given, (str, Mapping)):
-            msg = f"speed_map: {what} must be the name of a dim or {{name: sizes}}, got {given!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"speed_map: {what} must be the name of a dim or {{name: sizes}}, got {given!r:.60}")
     x, y = swept("speed_map", x_dim, graph), swept("speed_map", y_dim, graph)
     if x[0] == y[0]:
-        msg = f"speed_map: x_dim and y_dim are both '{x[0]}'; the graph has {listed(dim.name for dim in graph.dims)}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"speed_map: x_dim and y_dim are both '{x[0]}'; the graph has {listed(dim.name for dim in graph.dims)}"
+        )
     for name, sizes in (x, y):
         # bqplot cannot draw a grid with one row: it treats this grid as a plain list.
         if len(sizes) < _MIN_SIZES:
-            msg = f"speed_map: '{name}' needs at least {_MIN_SIZES} sizes for a map, got {sizes[0]:.0f} alone"
-            raise ValueError(msg)
+            raise ValueError(
+                f"speed_map: '{name}' needs at least {_MIN_SIZES} sizes for a map, got {sizes[0]:.0f} alone"
+            )
     return x, y
 
 
@@ -302,23 +292,15 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
         env = {**partition.graph.environment(model.dims), x_name: across, y_name: up}
         sizes = ((x_name, across), (y_name, up))
         inside = [(size >= dims[name].low) & (size <= dims[name].high) for name, size in sizes]
-        seconds = times_over(
-            partition,
-            env,
-            len(across),
-            chips,
-            precision=model.precision,
-            memory=model.memory,
-            exposed_comm=model.exposed_comm,
-            launch_overhead=model.launch_overhead,
-        )
+        seconds = times_over(partition, env, len(across), chips, **conditions(model))
         times = np.where(inside[0] & inside[1], seconds, np.nan).reshape(times.shape)
     winner, speedup = _winner_and_speedup(times)
     picked = tuple(hues[name] if hues[name] != GREY else PALETTE[i % len(PALETTE)] for i, name in enumerate(ids))
     return _Map(x_sizes, y_sizes, tuple(sendable_name(chip) for chip in chips), picked, winner, speedup)
 
 
-def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+@unwarned
+def _winner_and_speedup(times: Floats) -> tuple[Rows, Floats]:
     """Return `winner` and `speedup` of `_Map`. `times` has the shape (chips, y sizes, x sizes)."""
     m = len(times)
     if not m:
@@ -326,8 +308,7 @@ def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     known = np.where(np.isnan(times), np.inf, times)
     ranked = np.sort(known, axis=0)
     best, second = ranked[0], ranked[1] if m > 1 else np.full(times.shape[1:], np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        speedup = np.where(np.isfinite(second), second / best, np.nan)
+    speedup = np.where(np.isfinite(second), second / best, np.nan)
     winner = np.where(np.isfinite(second) & (second <= best * (1 + _TIE)), m, known.argmin(axis=0))
     return np.where(np.isinf(best), -1, winner), speedup
 

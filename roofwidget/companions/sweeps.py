@@ -27,6 +27,7 @@ from roofwidget.companions.parts import (
     shown_chips,
     within,
 )
+from roofwidget.kernels.columns import unwarned
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.table import Kernels
 from roofwidget.state.what_if import one_level
@@ -117,10 +118,8 @@ def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
         return lambda: curve
     known = [*(() if graph is None else (one.name for one in graph.ops)), *OPERATORS]
     if not isinstance(op, str):
-        msg = f"size_sweep: op must be the name of an op or an operator, or a function of N, got {op!r:.60}"
-        raise TypeError(msg)
-    msg = f"size_sweep: there is no op and no operator called '{op:.60}'{did_you_mean(op, known)}"
-    raise ValueError(msg)
+        raise TypeError(f"size_sweep: op must be the name of an op or an operator, or a function of N, got {op!r:.60}")
+    raise ValueError(f"size_sweep: there is no op and no operator called '{op:.60}'{did_you_mean(op, known)}")
 
 
 def _operator_name(op: Any) -> str:
@@ -141,8 +140,9 @@ def _is_of_graph(graph: Graph, op: str, sizes: Any) -> bool:
 
 def _plain(sizes: Any) -> Any:
     if isinstance(sizes, (str, Mapping)):
-        msg = f"size_sweep: sizes of an operator or a function are whole numbers, as it has no dims, got {sizes!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"size_sweep: sizes of an operator or a function are whole numbers, as it has no dims, got {sizes!r:.60}"
+        )
     return sizes
 
 
@@ -173,10 +173,10 @@ def _intensity_at(
     The intensity is NaN for a size that the graph does not allow. The other dimensions have the sizes in `fixed`.
     """
 
+    @unwarned
     def at(sizes: Floats) -> Floats:
         env = {**fixed, name: sizes}
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found = evaluate_arrays(flops, env) / evaluate_arrays(moved, env)
+        found = evaluate_arrays(flops, env) / evaluate_arrays(moved, env)
         return np.where(allowed(graph, env, len(sizes)), found, np.nan)
 
     return at
@@ -209,8 +209,9 @@ def _apply(graph: Graph, name: str, dtype: str, size: int) -> None:
             continue
         what = parameter.annotation if isinstance(parameter.annotation, str) else ""
         if parameter.kind is parameter.KEYWORD_ONLY or what not in {"", "Tensor", "Count"}:
-            msg = f"size_sweep: operator '{name}' also needs {parameter.name}; give a function of N that makes the op"
-            raise ValueError(msg)
+            raise ValueError(
+                f"size_sweep: operator '{name}' also needs {parameter.name}; give a function of N that makes the op"
+            )
         given.append(n if what == "Count" else graph.input(parameter.name, (n, n), dtype))
     try:
         OPERATORS[name](graph, *given)

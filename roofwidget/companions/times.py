@@ -20,12 +20,14 @@ from roofwidget.companions.parts import (
     MinWidth,
     axis,
     bqplot,
+    conditions,
     figure,
     follow,
     legend_share,
     sendable_name,
     shown_chips,
 )
+from roofwidget.kernels.columns import unwarned
 from roofwidget.support.did_you_mean import did_you_mean, keywords, listed
 from roofwidget.wire import text_to_wire
 
@@ -84,8 +86,9 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
     (['compute', 'memory'], [[4.0], [2.0]])
     """
     if by not in _BY:
-        msg = f"time_bars: by must be {' or '.join(map(repr, _BY))}, got {by!r:.40}{did_you_mean(str(by), _BY)}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"time_bars: by must be {' or '.join(map(repr, _BY))}, got {by!r:.40}{did_you_mean(str(by), _BY)}"
+        )
     scales = {"x": bqplot.OrdinalScale(), "y": bqplot.LinearScale(min=0.0, max=1.0)}
     bars = bqplot.Bars(x=[], y=[[]], scales=scales, type="stacked", padding=0.4, stroke=INK, display_legend=True)
     axes = [
@@ -117,21 +120,15 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
 _Parts = list[tuple[str, str, "Floats"]]
 
 
+@unwarned
 def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
     """Return the bounds on each shown chip, and the names of the chips on which no bound is known."""
     kernels = model.shown_kernels
     found: list[Bound] = []
     without_bound: list[str] = []
     for chip in shown_chips(model):
-        with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
-            one = bound_lenient(
-                kernels,
-                chip,
-                precision=model.precision,
-                memory=model.memory,
-                exposed_comm=model.exposed_comm,
-                launch_overhead=model.launch_overhead,
-            )
+        with contextlib.suppress(MissingFigureError):
+            one = bound_lenient(kernels, chip, **conditions(model))
             if not len(one) or np.isfinite(one.time).any():
                 found.append(one)
                 continue

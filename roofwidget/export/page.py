@@ -8,7 +8,6 @@ page half as large; a small script adds it as an element.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any, Final
 
 from roofwidget.export.saved_state import State, saved
 from roofwidget.readers.page import MARK
-from roofwidget.state.requests import catalogue
+from roofwidget.state.requests import catalogue, compressed
 from roofwidget.support import built_files
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped, is_web_address
@@ -67,7 +66,7 @@ class Part:
     @property
     def html(self) -> str:
         """The element in which the widget starts. It contains the state."""
-        state = f'<script type="text/plain">{_compressed(self.text)}</script>'
+        state = f'<script type="text/plain">{compressed(self.text)}</script>'
         return f"<section {MARK}>{state}{self.fallback}</section>"
 
 
@@ -195,12 +194,7 @@ def policy_hash(text: str) -> str:
 
 
 def _packed(kind: str, text: str) -> str:
-    return f'<script type="text/plain" data-unpack="{kind}">{_compressed(text)}</script>'
-
-
-def _compressed(text: str) -> str:
-    # Without the time, the same text always gives the same page.
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+    return f'<script type="text/plain" data-unpack="{kind}">{compressed(text)}</script>'
 
 
 def _text(text: str) -> str:

@@ -82,8 +82,7 @@ def _table_of_polars(given: Any) -> Any:
 
 def metadata_of(table: Any) -> Mapping[bytes, bytes] | None:
     """Return the metadata of a table's schema; None for other objects."""
-    metadata: Mapping[bytes, bytes] | None = getattr(getattr(table, "schema", None), "metadata", None)
-    return metadata
+    return getattr(getattr(table, "schema", None), "metadata", None)
 
 
 def columns_of_arrow(table: Any) -> dict[str, Any]:

@@ -64,8 +64,7 @@ def _matches(column: DictColumn, pattern: re.Pattern[str]) -> Bools:
     # Most tables have no collective. One search in all texts is much faster than a loop over 100,000 names.
     if not _may_match("\n".join(filter(None, column.values))):
         return np.zeros(len(column.codes), dtype=np.bool_)
-    found = [_may_match(text or "") and pattern.search(text or "") is not None for text in column.values]
-    return np.array(found, dtype=np.bool_)[column.codes]
+    return column.where(lambda text: _may_match(text or "") and pattern.search(text or "") is not None)
 
 
 def _may_match(text: str) -> bool:

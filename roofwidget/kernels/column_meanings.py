@@ -59,7 +59,7 @@ _OTHER_NAMES: Final = _phrases(
 )
 # Libraries write an index of rows under these names. It has the names of kernels if no other column has them.
 _INDEXES: Final = frozenset({"index", "level_0", "__index_level_0__", "Unnamed: 0"})
-_TEXTS: Final[Mapping[str, frozenset[str]]] = {
+_TEXTS: Final = {
     "precision": _phrases("precision, dtype, data type"),
     "category": _phrases("category, type, kind"),
     CHIP: _phrases("measured on, ran on"),
@@ -67,7 +67,7 @@ _TEXTS: Final[Mapping[str, frozenset[str]]] = {
 _COUNTS: Final = _phrases(
     "count, calls, launches, invocations, instances, occurrences, call count, launch count, anzahl, aufrufe"
 )
-_NOUNS: Final[Mapping[str, frozenset[str]]] = {
+_NOUNS: Final = {
     "time": _phrases(
         "time, duration, runtime, run time, latency, elapsed, elapsed time, walltime, wall time, wall clock time,"
         "execution time, exec time, zeit, laufzeit, dauer"
@@ -92,7 +92,7 @@ _NOUNS: Final[Mapping[str, frozenset[str]]] = {
     BANDWIDTH: _phrases("bandwidth, bw, memory bandwidth, mem bandwidth, memory bw, mem bw, throughput, bandbreite"),
 }
 # Without a unit these are FLOPs, bytes and seconds. Tools write all other amounts and times in different units.
-_IN_BASE_UNITS: Final[Mapping[str, frozenset[str]]] = {
+_IN_BASE_UNITS: Final = {
     "time": _phrases("time, total time"),
     "self_time": _phrases("self time, total self time, self_time"),
     "flops": _phrases("flops, flop, flop count, total flops, total flop"),
@@ -191,7 +191,7 @@ _NO_AMOUNT: Final = frozenset(
         "version",
     ]
 )
-_DIRECTIONS: Final[Mapping[str, str]] = {
+_DIRECTIONS: Final = {
     **dict.fromkeys(("read", "reads", "rd", "gelesen"), "read"),
     **dict.fromkeys(("write", "writes", "written", "wr", "geschrieben"), "written"),
 }
@@ -199,7 +199,7 @@ _DIRECTIONS: Final[Mapping[str, str]] = {
 _FOOTPRINTS: Final = _phrases("mem, memory, memory usage, mem usage, memory used, mem used")
 """The memory that a kernel occupies."""
 _LEVELS: Final = frozenset(["dram", "hbm", "l1", "l2", "l3", "lds", "smem", "vmem", "cmem", "llc", "mall"])
-_HINTS: Final[Mapping[str, frozenset[str]]] = {
+_HINTS: Final = {
     "time": frozenset({"time", "duration", "latency", "elapsed", "runtime", "seconds"}),
     "flops": frozenset({"flop", "flops"}),
     "bytes": frozenset({"bytes", "traffic"}),
@@ -209,7 +209,7 @@ _HINTS: Final[Mapping[str, frozenset[str]]] = {
 # -- units ---------------------------------------------------------------------------------------------------------
 
 # Upper and lower case do not matter: no kernel takes megaseconds, so "Ms" means milliseconds.
-_TIME_UNITS: Final[Mapping[str, str]] = {
+_TIME_UNITS: Final = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunden"), "s"),
     **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
     **dict.fromkeys(("us", "usec", "usecs", "micros", "microsecond", "microseconds"), "us"),
@@ -276,8 +276,8 @@ _FACTOR: Final = re.compile(
     re.IGNORECASE,
 )
 _RAISED: Final = str.maketrans("\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "-0123456789")
-_PREFIX_OF_POWER: Final[Mapping[int, str]] = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P", -3: "m", -6: "u", -9: "n"}
-_PREFIXES: Final[Mapping[str, str]] = {
+_PREFIX_OF_POWER: Final = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P", -3: "m", -6: "u", -9: "n"}
+_PREFIXES: Final = {
     **dict.fromkeys(("k", "K", "thousand", "thousands", "kilo"), "k"),
     **dict.fromkeys(("M", "million", "millions", "mega", "Mio"), "M"),
     **dict.fromkeys(("G", "billion", "billions", "giga", "Mrd"), "G"),
@@ -540,6 +540,16 @@ def _without_units(cells: Sequence[Any], numbers: Numbers) -> tuple[Floats, str]
     return found, "FLOPS" if is_unclear else BASE_UNITS[field]
 
 
+def stem(key: str) -> str:
+    """Return the field without the precision or the level after its colon."""
+    return key.partition(":")[0]
+
+
+def is_regular(name: str) -> bool:
+    """Return whether a column has the name of a regular column of `Kernels`, which none of `Kernels.extra` has."""
+    return (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:"))
+
+
 # -- headers -------------------------------------------------------------------------------------------------------
 
 
@@ -586,7 +596,7 @@ class Meaning:
     @property
     def field(self) -> str:
         """The field without precision or level."""
-        return self.key.partition(":")[0]
+        return stem(self.key)
 
     @property
     def keyword(self) -> str:
@@ -857,7 +867,7 @@ def _words(text: str) -> list[str]:
 # -- advice --------------------------------------------------------------------------------------------------------
 
 _MAX_SHOWN_COLUMNS: Final = 12
-_DESCRIBED: Final[Mapping[str, str]] = {
+_DESCRIBED: Final = {
     "flops": "FLOPs of the kernel",
     "bytes": "bytes that the kernel moves",
     BANDWIDTH: "bytes that the kernel moves",
@@ -866,7 +876,7 @@ _DESCRIBED: Final[Mapping[str, str]] = {
     "intensity": "arithmetic intensity",
     "rate": "rate of the kernel",
 }
-_SOME_UNITS: Final[Mapping[str, str]] = {
+_SOME_UNITS: Final = {
     "flops": "GFLOP",
     "bytes": "MB",
     "time": "us, ms or s",
@@ -894,7 +904,8 @@ def question(asked: Meaning, how: str = "pass columns=") -> str:
         return f"'{asked.column}' is not used: it is a rate, and there is no column of seconds"
     if asked.doubt == "footprint":
         return f"'{asked.column}' is not used: the memory that a kernel occupies is no traffic"
-    hint = {"rate": "a count or a rate?", "unit": "it has no unit;"}.get(asked.doubt) or _if_it_is(asked)
+    hints = {"rate": "a count or a rate?", "unit": "it has no unit;"}
+    hint = hints.get(asked.doubt) or f"if it is the {_DESCRIBED[asked.field]},"
     first, *others = [f"{{'{asked.keyword}': {_given(asked, at)}}}" for at in range(len(asked.units) or 1)]
     more = "".join(f", or columns={other}" for other in others)
     return f"{' + '.join(map(repr, asked.columns))} is not used: {hint} {how}{first}{more}{_fill_in([asked])}"
@@ -904,10 +915,6 @@ def _given(asked: Meaning, at: int) -> str:
     """Return what the user writes for a column in one of its possible units, as Python."""
     pair = (asked.column, asked.units[at] if asked.units else _UNKNOWN)
     return repr(pair) if asked.also is None else f"[{pair!r}, {_given(asked.also, at)}]"
-
-
-def _if_it_is(asked: Meaning) -> str:
-    return f"if it is the {_DESCRIBED[asked.field]},"
 
 
 def _fill_in(asked: Iterable[Meaning]) -> str:
@@ -943,7 +950,7 @@ def lacking(
     no column of FLOPs, bytes or seconds among 'ms'; name them: columns={'time': ('ms', 'ms')}
     """
     what = [] if "name" in known else ["names"]
-    stems = {key.partition(":")[0] for key in known}
+    stems = set(map(stem, known))
     if not stems & {"flops", "bytes", "time", "self_time"}:
         what.append("FLOPs, bytes or seconds")
     shown = listed(names[:_MAX_SHOWN_COLUMNS]) + (f" (of {len(names)})" if len(names) > _MAX_SHOWN_COLUMNS else "")
@@ -957,7 +964,7 @@ def lacking(
         if is_asked and not is_text and not one.per_launch:
             asked.setdefault(one.keyword, one)
     order = ("flops", "rate", "bytes", "intensity", "time", "self_time")
-    asked = dict(sorted(asked.items(), key=lambda item: order.index(item[0].partition(":")[0])))
+    asked = dict(sorted(asked.items(), key=lambda item: order.index(stem(item[0]))))
     either = next((one for one in asked.values() if len(one.units) > 1), None)
     template = {} if asked else {"flops": f"('{_UNKNOWN}', 'GFLOP')", "time": f"('{_UNKNOWN}', 'us')"}
 

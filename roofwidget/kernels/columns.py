@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, wraps
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, Final, ParamSpec, TypeAlias, TypeGuard, TypeVar
 
@@ -46,6 +47,11 @@ def unwarned(formula: Callable[P, R]) -> Callable[P, R]:
             return formula(*args, **kwargs)
 
     return quiet
+
+
+def by_field(one: Any) -> dict[str, Any]:
+    """Return the values of a dataclass by the names of its fields, without those of cached properties."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def frozen(column: A) -> A:
@@ -120,10 +126,13 @@ class DictColumn:
         place[order] = np.arange(len(order))
         return DictColumn(tuple(self.values[at] for at in order), frozen(place[self.codes]))
 
+    def where(self, holds: Callable[[str | None], bool]) -> Bools:
+        """Return a mask of the rows whose value passes `holds`, which is called once for each unique value."""
+        return np.array([holds(value) for value in self.values], dtype=np.bool_)[self.codes]
+
     def first_row(self, is_bad: Callable[[str | None], bool]) -> int | None:
         """Return the first row whose value is bad, or None."""
-        bad = [code for code, value in enumerate(self.values) if is_bad(value)]
-        rows = np.isin(self.codes, bad) if bad else np.zeros(0, dtype=np.bool_)
+        rows = self.where(is_bad)
         return int(np.argmax(rows)) if rows.any() else None
 
     def at_rows(self, rows: npt.NDArray[np.intp]) -> DictColumn:
@@ -202,6 +211,18 @@ def is_whole(value: object) -> TypeGuard[int]:
     (True, False)
     """
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def real_number(value: Any, what: str) -> Any:
+    """Return the value if it is a number of any type. Otherwise raise a `TypeError` that begins with `what`."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{what} must be a number, got {value!r:.60}")
+    return value
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number of Python or numpy. A bool does not count as a number."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
@@ -373,6 +394,7 @@ def text_cells(column: Any, field: str) -> list[str | None] | None:
     return found
 
 
+@unwarned
 def sum_of_known(columns: list[Floats], n: int) -> Floats:
     """Return the sum of the known amounts of each row; NaN for a row whose amounts are all unknown."""
     if not columns:
@@ -380,8 +402,7 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
     if len(columns) == 1:
         return columns[0]
     stacked = np.stack(columns)
-    with np.errstate(over="ignore"):
-        return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
 def known_or(column: Floats, other: Floats | None) -> Floats:

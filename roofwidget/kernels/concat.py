@@ -80,8 +80,7 @@ def one_text(text: str | None, n: int) -> DictColumn:
 
 
 def _joined(columns: Iterable[Floats]) -> Floats:
-    found: Floats = np.concatenate([*columns, np.zeros(0)])
-    return found
+    return np.concatenate([*columns, np.zeros(0)])
 
 
 def _keys(parts: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -247,7 +247,8 @@ def _check_spelling(name: str, absent: Collection[str]) -> None:
     if colon and field in FIELDS:
         raise ValueError(f"column '{name}': only 'flops' and 'bytes' take a precision or a level after a colon")
     close = [] if field in FIELDS else _alike(field, absent)
-    if close and not _is_another(field, close[0]):
+    # A name with a field among its words, such as "time min (s)", is not misspelt.
+    if close and close[0] not in field.casefold().split():
         raise ValueError(f"the data frame has a column '{name}'; did you mean '{close[0]}'?")
 
 
@@ -255,11 +256,6 @@ def _alike(name: str, fields: Collection[str]) -> list[str]:
     import difflib  # noqa: PLC0415 - slow to import, and needed for few data frames
 
     return difflib.get_close_matches(name.casefold(), fields, n=1, cutoff=_MISSPELT_SIMILARITY)
-
-
-def _is_another(name: str, field: str) -> bool:
-    """Return whether the field is a word of the name, as in ``"time min (s)"``. Such a name is not misspelt."""
-    return field in name.casefold().split()
 
 
 def bool_as_number(value: Any) -> Any:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded, is_whole
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded, is_number, is_whole
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
 
@@ -76,13 +75,13 @@ class Filters:
         """
         passes = _longest(kernels.self_time, self.time_share)
         if self.search:
-            passes &= _of_words(kernels.codes("name"), name_search(self.search))
+            passes &= kernels.codes("name").where(name_search(self.search))
         if self.categories is not None:
-            passes &= _among(kernels.codes("category"), self.categories)
+            passes &= kernels.codes("category").where(_among(self.categories))
         if self.precisions is not None:
-            passes &= _among(kernels.codes("precision"), self.precisions)
+            passes &= kernels.codes("precision").where(_among(self.precisions))
         if not self.infeed:
-            passes &= ~_of_words(kernels.codes("category"), is_feed)
+            passes &= ~kernels.codes("category").where(is_feed)
         if self.bounds is not None and bound_by is not None:
             passes &= np.isin(bound_by().astype(np.str_), self.bounds)
         rows = np.flatnonzero(passes)
@@ -114,7 +113,7 @@ def share_above_zero(value: Any) -> float:
     >>> share_above_zero(1)
     1.0
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if not is_number(value):
         raise TypeError(f"time_share must be a number, got {value!r:.60}")
     if not 0 < value <= 1:
         raise ValueError(f"time_share must be above 0 and at most 1, such as 0.9 for 90 %, got {value!r:.60}")
@@ -190,7 +189,7 @@ def small(text: str) -> str:
     return lower if lower.isascii() else lower.replace("ς", "\u03c3").replace("i\u0307", "i")
 
 
-def is_feed(category: str) -> bool:
+def is_feed(category: str | None) -> bool:
     """Return whether a category means that the device waits for data from the host.
 
     Examples
@@ -198,11 +197,11 @@ def is_feed(category: str) -> bool:
     >>> is_feed("Infeed"), is_feed("host outfeed"), is_feed("copy")
     (True, True, False)
     """
-    name = category.lower()
+    name = (category or "").lower()
     return "infeed" in name or "outfeed" in name
 
 
-def name_search(search: str) -> Callable[[str], bool]:
+def name_search(search: str) -> Callable[[str | None], bool]:
     """Return a function that says whether a name matches a search; see `Filters`.
 
     Examples
@@ -212,8 +211,8 @@ def name_search(search: str) -> Callable[[str], bool]:
     """
     words = [word.split("*") for word in _BLANKS.split(small(search)) if word]
 
-    def found(name: str) -> bool:
-        text = small(name)
+    def found(name: str | None) -> bool:
+        text = small(name or "")
         return all(_occurs(parts, text) for parts in words)
 
     return found
@@ -230,19 +229,9 @@ def _occurs(parts: list[str], text: str) -> bool:
     return True
 
 
-def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
-    """Return a mask of the rows whose value passes `holds`, which is called once for each unique value."""
-    return _by_word(column, [holds(word or "") for word in column.values])
-
-
-def _among(column: DictColumn, wanted: tuple[str, ...]) -> Bools:
+def _among(wanted: tuple[str, ...]) -> Callable[[str | None], bool]:
     known = frozenset(wanted)
-    return _by_word(column, [(word or "") in known for word in column.values])
-
-
-def _by_word(column: DictColumn, answers: list[bool]) -> Bools:
-    found: npt.NDArray[np.bool_] = np.array(answers, dtype=np.bool_)[column.codes]
-    return found
+    return lambda word: (word or "") in known
 
 
 def _longest(seconds: Floats, share: float) -> Bools:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import is_off_chip
-from roofwidget.kernels.columns import ASKED_PRECISION, DictColumn, Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, Bools, DictColumn, Floats, unwarned
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
@@ -109,23 +109,22 @@ class _Groups:
         known = self.sum(~np.isnan(column))
         return np.where(known > 0, self.sum(np.nan_to_num(column)), np.nan)
 
-    def has(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def has(self, rows: Bools) -> Bools:
         """Return a mask of the groups that contain one of these rows."""
-        found: npt.NDArray[np.bool_] = self.sum(rows) > 0
-        return found
+        return self.sum(rows) > 0
 
+    @unwarned
     def _reduced(self, function: np.ufunc, column: npt.NDArray[Any]) -> Floats:
         if not len(self):
             return np.zeros(0)
-        with np.errstate(over="ignore"):
-            found: Floats = function.reduceat(column[self.order].astype(np.float64), self.start)
+        found: Floats = function.reduceat(column[self.order].astype(np.float64), self.start)
         return found
 
-    def is_shared(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def is_shared(self, column: npt.NDArray[Any]) -> Bools:
         """Return a mask of the groups in which all rows have the same value. NaN counts as equal to NaN."""
         low, high = self._reduced(np.minimum, column), self._reduced(np.maximum, column)
         nothing = self.sum(np.isnan(column)) == self.size if column.dtype.kind == "f" else False
-        found: npt.NDArray[np.bool_] = (low == high) | nothing
+        found: Bools = (low == high) | nothing
         return found
 
     def shared(self, column: Floats | DictColumn) -> Floats | DictColumn:
@@ -190,7 +189,7 @@ def _shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
+def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], Bools]:
     """Return the sums by precision, and a mask of groups whose sums are unknown although some rows are known.
 
     If the rows of a group differ in precision, plain FLOPs of a row are added to the FLOPs of the row's precision.
@@ -215,7 +214,7 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
     return sums, lost & groups.has(~unknown)
 
 
-def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
+def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], Bools]:
     """Return the sums by level, and a mask of groups with unknown main-memory bytes although some rows are known.
 
     Names of off-chip memory, such as "HBM" and "DRAM", mean the same memory, so a row needs bytes under only one of
@@ -254,8 +253,7 @@ def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]
 
     def at(place: Floats) -> Floats:
         rows = np.searchsorted(weights, before + place, side="right")
-        found: Floats = each[order[np.minimum(rows, len(order) - 1)]] if len(order) else np.zeros(0)
-        return found
+        return each[order[np.minimum(rows, len(order) - 1)]] if len(order) else np.zeros(0)
 
     middle = (at((total - 1) // 2) + at(total // 2)) / 2
     least, most = at(np.zeros(count)), at(total - 1)
@@ -264,7 +262,7 @@ def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]
     return {name: np.where(unknown, np.nan, column) for name, column in parts.items()}
 
 
-def _remarks(unknown: Mapping[str, npt.NDArray[np.bool_]]) -> list[str]:
+def _remarks(unknown: Mapping[str, Bools]) -> list[str]:
     return [
         f"{what} of {int(rows.sum())} of {len(rows)} groups are unknown: a part of each of these groups is unknown"
         for what, rows in unknown.items()

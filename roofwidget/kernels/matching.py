@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import Bools, DictColumn, Floats, unwarned
 from roofwidget.kernels.concat import joined
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
@@ -171,7 +171,7 @@ class _Keys:
         return _combine(keys, np.where(_is_repeated(keys, len(self._runs[0])), self._shapes + 1, 0))
 
 
-def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+def does_other_work(before: Kernels, after: Kernels) -> Bools:
     """Return a mask of rows that do different work in the two runs, so that their times cannot be compared.
 
     The work differs if the total FLOPs differ and the FLOPs per launch differ too. Different bytes are not different
@@ -188,7 +188,7 @@ def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
     return _differ(first, second) & _differ(first / before.count, second / after.count)
 
 
-def splits_its_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+def splits_its_work(before: Kernels, after: Kernels) -> Bools:
     """Return a mask of rows that do the same work in another number of launches, so that only totals can be compared.
 
     The work is the FLOPs. Without FLOPs it is the bytes.
@@ -204,9 +204,8 @@ def splits_its_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
     return _differ(first / before.count, second / after.count) & ~_differ(first, second)
 
 
-def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
-    return found
+def _differ(first: Floats, second: Floats) -> Bools:
+    return np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
 
 
 def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
@@ -219,13 +218,13 @@ def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
     return order[found], other[place[found]]
 
 
+@unwarned
 def _rounded_keys(amounts: Floats) -> SmallKeys:
     """Round amounts to steps of about 1 %, and return one key per step.
 
     The key of zero and the key of unknown amounts are at most `_UNKNOWN`. Other amounts have larger keys.
     """
-    with np.errstate(divide="ignore"):
-        steps = np.log(amounts)
+    steps = np.log(amounts)
     steps /= _ROUNDING_TOLERANCE
     np.round(steps, out=steps)
     steps -= np.min(steps, initial=0, where=np.isfinite(steps)) - _UNKNOWN - 1
@@ -249,13 +248,12 @@ def _dense(keys: Keys) -> Keys:
     return codes.astype(np.int64)
 
 
-def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
+def _is_repeated(keys: Keys, n: int) -> Bools:
     """Return a mask of the rows whose key occurs several times in at least one of the runs."""
     keys = _dense(keys)
     most = int(keys.max(initial=0)) + 1
     several = (np.bincount(keys[:n], minlength=most) > 1) | (np.bincount(keys[n:], minlength=most) > 1)
-    found: npt.NDArray[np.bool_] = several[keys]
-    return found
+    return several[keys]
 
 
 def _occurrence(ordered: Keys) -> Keys:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels import columns
-from roofwidget.kernels.column_meanings import FIELDS, RATIOS
+from roofwidget.kernels.column_meanings import is_regular
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.support.arguments import mapping_argument, text_argument
 
@@ -63,7 +63,7 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     found: dict[str, Floats | DictColumn] = {}
     for name, column in _by_name(given, "extra", "{'queue': [1, 2]}").items():
         # Tables that were saved before `Kernels.rate` existed may have such a column.
-        if (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:")):
+        if is_regular(name):
             raise ValueError(f"extra: '{name}' is the name of a regular column of the table; use another name")
         if _is_text(column):
             found[name] = _text_column(column, name, n)

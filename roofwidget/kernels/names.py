@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from roofwidget.kernels.columns import DictColumn
-from roofwidget.kernels.non_kernels import IDLE
+from roofwidget.kernels.non_kernels import is_idle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from roofwidget.kernels.columns import Floats
+    from roofwidget.kernels.metadata import Extra
 
 _SHAPE_COLUMN: Final = re.compile(r"(?i)\b(?:shapes?|dims?)\b")
 _NUMBER_COLUMN: Final = re.compile(r"(?i)^(?:kernel |launch )?id$")
@@ -119,9 +119,7 @@ def shortened(name: str) -> str:
     return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
 
-def displayed(
-    names: DictColumn, category: DictColumn, extra: Mapping[str, DictColumn | Floats], same: Sequence[int] | None = None
-) -> list[str]:
+def displayed(names: DictColumn, category: DictColumn, extra: Extra, same: Sequence[int] | None = None) -> list[str]:
     """Return the displayed name of each kernel, n texts.
 
     Parameters
@@ -134,8 +132,7 @@ def displayed(
         The number of the kernel in each row. Rows with one number are the same kernel in several series.
     """
     short = [shortened(name or "") for name in names.values]
-    idle = [(word or "").lower() == IDLE for word in category.values]
-    namespace = _namespace(short, Counter(_pairs(names, category, idle)))
+    namespace = _namespace(short, Counter(names.codes[~category.where(is_idle)].tolist()))
     short = [name.removeprefix(namespace) or name for name in short]
     found = [short[code] for code in names.codes.tolist()]
     return found if len(found) > _MAX_COMPARED else _distinct(found, extra, same)
@@ -155,12 +152,6 @@ def numbered(names: DictColumn, series: DictColumn) -> list[int]:
     return found
 
 
-def _pairs(names: DictColumn, category: DictColumn, idle: Sequence[bool]) -> Iterable[int]:
-    """Return the code of the name of each row that is a kernel."""
-    pairs = zip(names.codes.tolist(), category.codes.tolist(), strict=True)
-    return (code for code, kind in pairs if not idle[kind])
-
-
 def _namespace(short: Sequence[str], rows: Mapping[int, int]) -> str:
     """Return the namespace that most kernels share, such as ``aten::``. `rows` has the number of rows of each name."""
     counts: Counter[str] = Counter()
@@ -171,7 +162,7 @@ def _namespace(short: Sequence[str], rows: Mapping[int, int]) -> str:
     return next((namespace for namespace, count in counts.items() if namespace and count >= least), "")
 
 
-def _distinct(names: Sequence[str], extra: Mapping[str, DictColumn | Floats], same: Sequence[int] | None) -> list[str]:
+def _distinct(names: Sequence[str], extra: Extra, same: Sequence[int] | None) -> list[str]:
     """Return the names, with an addition to each name that several kernels have."""
     found = list(names)
     firsts: dict[int, int] = {}
@@ -205,7 +196,7 @@ def _grouped(rows: Iterable[int], text_of: Callable[[int], str]) -> list[list[in
     return list(groups.values())
 
 
-def _shapes(extra: Mapping[str, DictColumn | Floats], rows: Sequence[int]) -> dict[int, str]:
+def _shapes(extra: Extra, rows: Sequence[int]) -> dict[int, str]:
     """Return the shape of the operand that differs most among kernels, such as `` 512×2048``.
 
     The first of several operands that differ equally. Empty if the shapes are equal or unknown.
@@ -231,7 +222,7 @@ def _operands(text: str) -> list[str]:
     return [re.sub(r"^(?:1×)+", "", shape) for shape in shapes]
 
 
-def _numbers(extra: Mapping[str, DictColumn | Floats], rows: Sequence[int]) -> dict[int, str]:
+def _numbers(extra: Extra, rows: Sequence[int]) -> dict[int, str]:
     """Return the file's own numbers of kernels. Empty if the file has no numbers, or equal numbers for some kernels."""
     for name, column in extra.items():
         if not _NUMBER_COLUMN.match(name):

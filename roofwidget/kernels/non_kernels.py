@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import DictColumn, Texts, frozen
+from roofwidget.kernels.columns import Texts, frozen
 from roofwidget.kernels.filters import is_feed
 
 if TYPE_CHECKING:
@@ -21,6 +21,11 @@ NON_KERNELS: Final = (IDLE, FEED, LINK)
 _LINKS: Final = ("host", "peer")
 
 
+def is_idle(category: str | None) -> bool:
+    """Return whether a category is that of idle time."""
+    return (category or "").casefold() == IDLE
+
+
 def non_kernels(kernels: Kernels) -> Texts:
     """Return the kind of each row that is not a kernel, such as idle time, and None for kernels; shape (n,).
 
@@ -30,15 +35,14 @@ def non_kernels(kernels: Kernels) -> Texts:
     >>> non_kernels(rw.Kernels(["dot", "idle"], [8, None], [2, None], category=["matrix product", "idle"])).tolist()
     [None, 'idle']
     """
-    category = kernels.codes("category")
-    found = DictColumn(tuple(_of_category(word or "") for word in category.values), category.codes).texts()
+    found = kernels.codes("category").map(_of_category).texts()
     for level, column in kernels.bytes_by_level.items():
         if level.casefold() in _LINKS:
             found = np.where(column > 0, LINK, found)
     return frozen(found)
 
 
-def _of_category(word: str) -> str | None:
-    if word.casefold() == IDLE:
+def _of_category(word: str | None) -> str | None:
+    if is_idle(word):
         return IDLE
     return FEED if is_feed(word) else None

@@ -61,13 +61,11 @@ def operations_of(kernels: Kernels, asked: str = "") -> Operations:
     >>> [found.unit(row) for row in range(3)], found.mixed.tolist()
     (['FLOP', 'OP', 'OP'], [False, False, True])
     """
-    own = kernels.codes("precision")
-    is_of_integers = np.array([is_integer(word or asked) for word in own.values], dtype=np.bool_)
+    asked_integer = kernels.codes("precision").where(lambda word: is_integer(word or asked))
     keys = kernels.flops_by_precision
     none = np.zeros(len(kernels), dtype=np.bool_)
-    if not is_of_integers.any() and not any(map(is_integer, keys)):
+    if not asked_integer.any() and not any(map(is_integer, keys)):
         return Operations(frozen(none), frozen(none))
-    asked_integer = is_of_integers[own.codes]
     integer, floating = none.copy(), none.copy()
     for key, flops in keys.items():
         is_own = not key or key in FLOP_CLASSES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL
 from roofwidget.support.text_tables import counted, first_few
 
 if TYPE_CHECKING:
@@ -75,12 +75,8 @@ def _fields(kernels: Kernels) -> Iterator[tuple[str, Any]]:
         yield "self_time", ~np.isnan(kernels.self_time)
     yield "count", np.full(len(kernels), "count" in kernels.read_as or bool((kernels.count != 1).any()))
     for field in ("precision", "category"):
-        yield field, _has_text(kernels.codes(field))
+        yield field, kernels.codes(field).where(bool)
     yield "chip", np.full(len(kernels), kernels.chip is not None)
-
-
-def _has_text(column: DictColumn) -> Any:
-    return np.array([bool(text) for text in column.values], dtype=np.bool_)[column.codes]
 
 
 def _rule(kernels: Kernels, field: str, has_value: Any) -> str:

@@ -359,22 +359,22 @@ class Kernels:
         return any(column is not None and not np.isnan(column).all() for column in (self._intensity, self._rate))
 
     @property
+    @columns.unwarned
     def arithmetic_intensity(self) -> Floats:
         """FLOPs per byte of main memory, shape (n,): NaN where unknown, infinite at zero bytes.
 
         Where the FLOPs are unknown, it is `intensity`.
         """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return columns.known_or(self.flops / self.bytes, self._intensity)
+        return columns.known_or(self.flops / self.bytes, self._intensity)
 
     @property
+    @columns.unwarned
     def achieved(self) -> Floats:
         """FLOPs per measured second, FLOP/s, shape (n,): NaN where not measured.
 
         Where the FLOPs are unknown, it is `rate`.
         """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return columns.known_or(np.where(self._time > 0, self.flops / self._time, np.nan), self._rate)
+        return columns.known_or(np.where(self._time > 0, self.flops / self._time, np.nan), self._rate)
 
     @property
     def program(self) -> Kernels:
@@ -405,7 +405,8 @@ class Kernels:
                     f"the index of a Kernels is an integer, a slice, a mask or a list of row numbers, not {key!r:.60}"
                 )
         part = object.__new__(Kernels)
-        for name, value in vars(self).items():
+        # A copy, because other threads may keep in it what they compute.
+        for name, value in vars(self).copy().items():
             is_column = name.removeprefix("_") not in _OF_TABLE
             setattr(part, name, columns.at_rows(value, key) if is_column else value)
         return part
@@ -432,7 +433,7 @@ class Kernels:
 
     def _arguments(self) -> dict[str, Any]:
         """Return the constructor's arguments for this table, for `replace`, pickles and `==`."""
-        kept = {name.removeprefix("_"): value for name, value in vars(self).items()}
+        kept = {name.removeprefix("_"): value for name, value in vars(self).copy().items()}
         kept["launches"], kept["launch_rows"] = self.launches_with_rows()
         return {name: kept[name] for name in _ARGUMENTS}
 

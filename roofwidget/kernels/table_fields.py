@@ -14,7 +14,6 @@ from dataclasses import field as attribute
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, is_off_chip
@@ -26,16 +25,19 @@ from roofwidget.kernels.column_meanings import (
     FIELDS,
     RATIOS,
     Meaning,
+    is_regular,
     meaning,
     named_by_index,
     no_column,
     paired,
     question,
+    stem,
     unit_of,
 )
 from roofwidget.kernels.columns import (
     ASKED_PRECISION,
     MAIN_LEVEL,
+    Bools,
     DictColumn,
     Floats,
     dict_encoded,
@@ -43,6 +45,7 @@ from roofwidget.kernels.columns import (
     sum_of_known,
     unwarned,
 )
+from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import unknown_keyword
 
 # -- which column has which field ----------------------------------------------------------------------------------
@@ -113,7 +116,7 @@ class Dialect:
     @property
     def stems(self) -> set[str]:
         """The fields without precisions and levels."""
-        return {key.partition(":")[0] for key in self.fields}
+        return set(map(stem, self.fields))
 
     @property
     def is_point(self) -> bool:
@@ -236,8 +239,8 @@ def with_own(
     """
     own = dict(dialect.fields)
     for field, given in columns.items():
-        stem = field.partition(":")[0]
-        if stem not in FIELDS and field != CHIP:
+        head = stem(field)
+        if head not in FIELDS and field != CHIP:
             raise unknown_keyword("columns", field, (*FIELDS, CHIP))
         added: Field | None = None
         for column, unit in reversed(columns_and_units(field, given)):
@@ -245,7 +248,7 @@ def with_own(
                 raise ValueError(no_column(column, names))
             own = {key: one for key, one in own.items() if column not in one.columns or key in columns}
             row_unit = (row_units or {}).get(column, "")
-            found = _own_field(stem, column, row_unit if column in in_cells else unit, row_unit)
+            found = _own_field(head, column, row_unit if column in in_cells else unit, row_unit)
             added = replace(found, also=added)
         if added is not None:
             own[field] = added
@@ -254,30 +257,30 @@ def with_own(
     return replace(dialect, fields=own, asked=asked, twins=twins)
 
 
-def _own_field(stem: str, column: str, unit: str | None, row_unit: str) -> Field:
+def _own_field(field: str, column: str, unit: str | None, row_unit: str) -> Field:
     """Return the field of a column that the user named."""
-    if stem not in BASE_UNITS:
+    if field not in BASE_UNITS:
         return Field(column)
     per = ""
     if unit is None:
         meant = meaning(column, row_unit)
-        options = meant.units if meant is not None and meant.field in _FITTING[stem] else ()
+        options = meant.units if meant is not None and meant.field in _FITTING[field] else ()
         if len(options) > 1 and set(options) != {"FLOP", "FLOP/s"}:
-            raise ValueError(_two_readings(stem, column, options))
+            raise ValueError(_two_readings(field, column, options))
         unit, per = (*options, "")[0], "launch" if meant is not None and meant.per_launch else ""
     elif (head := unit.partition("/")[2].strip()) in {"call", "launch"}:
         unit, per = unit.removesuffix(head).rstrip("/ "), "launch"
     found = unit_of(unit)
-    if found is not None and found.field in _FITTING[stem] and found.text:
+    if found is not None and found.field in _FITTING[field] and found.text:
         if found.other and len(found.text) > len("FLOP"):
-            raise ValueError(_two_readings(stem, column, found.options))
+            raise ValueError(_two_readings(field, column, found.options))
         unit = found.text
-    is_rate = stem in {"flops", "bytes"} and unit.endswith("/s")
-    scale = units.parse(f"1 {unit}", BASE_UNITS[stem] + "/s" * is_rate, f"the unit of column '{column}'")
+    is_rate = field in {"flops", "bytes"} and unit.endswith("/s")
+    scale = units.parse(f"1 {unit}", BASE_UNITS[field] + "/s" * is_rate, f"the unit of column '{column}'")
     return Field(column, scale, "second" if is_rate else per)
 
 
-_FITTING: Final[Mapping[str, Collection[str]]] = {
+_FITTING: Final = {
     **{field: {field} for field in BASE_UNITS},
     "flops": {"flops", "rate"},
     "bytes": {"bytes", BANDWIDTH},
@@ -287,9 +290,9 @@ _FITTING: Final[Mapping[str, Collection[str]]] = {
 }
 
 
-def _two_readings(stem: str, column: str, options: Sequence[str]) -> str:
+def _two_readings(field: str, column: str, options: Sequence[str]) -> str:
     choices = " or ".join(repr((column, unit)) for unit in options)
-    return f"columns: '{stem}': the unit of '{column}' may be that of a count or of a rate; write {choices}"
+    return f"columns: '{field}': the unit of '{column}' may be that of a count or of a rate; write {choices}"
 
 
 def columns_and_units(field: str, given: Any) -> list[tuple[str, str | None]]:
@@ -355,7 +358,7 @@ class _Amounts:
     an amount comes from.
     """
 
-    def __init__(self, given: TableColumns, fields: Mapping[str, Field], rows: npt.NDArray[np.intp]) -> None:
+    def __init__(self, given: TableColumns, fields: Mapping[str, Field], rows: Rows) -> None:
         self._given = given
         self._fields = fields
         self._rows = rows
@@ -369,9 +372,7 @@ class _Amounts:
         self.intensities = self._by_key("intensity", MAIN_LEVEL, "")[0]
         self._name_main_level()
         self.origin: dict[str, str] = {}
-        self.used = {
-            key for key, field in fields.items() if key.partition(":")[0] not in _RATIOS and not _is_rate(field)
-        }
+        self.used = {key for key, field in fields.items() if stem(key) not in _RATIOS and not _is_rate(field)}
         for _ in range(2):
             self._fill()
 
@@ -399,15 +400,15 @@ class _Amounts:
     def _total(self, key: str) -> Floats | None:
         return self.scaled(self._fields[key]) if key in self._fields else None
 
-    def _by_key(self, stem: str, plain: str, ratio: str) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    def _by_key(self, field: str, plain: str, ratio: str) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return the amounts by precision or level, and the same per second."""
         amounts: dict[str, Floats] = {}
         rates: dict[str, Floats] = {}
-        for key, field in self._fields.items():
+        for key, one in self._fields.items():
             head, _, part = key.partition(":")
-            if head in {stem, ratio}:
-                is_rate = head == ratio or _is_rate(field)
-                (rates if is_rate else amounts).setdefault(part or plain, self.scaled(field))
+            if head in {field, ratio}:
+                is_rate = head == ratio or _is_rate(one)
+                (rates if is_rate else amounts).setdefault(part or plain, self.scaled(one))
         return amounts, rates
 
     def _name_main_level(self) -> None:
@@ -476,9 +477,9 @@ class _Amounts:
 
     def key_of(self, ratio: str, part: str) -> str:
         """Return the key of the field that has a ratio; `ratio` if the ratio was computed."""
-        stem = {"rate": "flops", BANDWIDTH: "bytes"}.get(ratio, "")
+        field = {"rate": "flops", BANDWIDTH: "bytes"}.get(ratio, "")
         given = [key for key in (f"{ratio}:{part}", ratio) if key in self._fields]
-        as_amount = [key for key in (f"{stem}:{part}", stem) if key in self._fields and _is_rate(self._fields[key])]
+        as_amount = [key for key in (f"{field}:{part}", field) if key in self._fields and _is_rate(self._fields[key])]
         return next(iter([*given, *as_amount]), ratio)
 
     def keys_of_rates(self) -> list[str]:
@@ -494,19 +495,19 @@ class _Amounts:
         self.origin.setdefault(name, _formula(name, [self._fields.get(key) for key in keys], keys))
         return np.where(is_new, more, known)
 
-    def _complete(self, stem: str, columns: dict[str, Floats], part: str, more: Floats, *keys: str) -> None:
+    def _complete(self, field: str, columns: dict[str, Floats], part: str, more: Floats, *keys: str) -> None:
         plain = part in {ASKED_PRECISION, MAIN_LEVEL}
         known = columns.get(part, self._unknown())
-        found = self._filled(stem if plain else f"{stem}:{part}", known, more, *keys)
+        found = self._filled(field if plain else f"{field}:{part}", known, more, *keys)
         if part in columns or found is not known:
             columns[part] = found
 
     def implied(self, one: Meaning) -> Floats:
         """Return what the amounts give for a column."""
-        moved = self.bytes.get(one.key.partition(":")[2] or self.main, self._unknown())
+        part = one.key.partition(":")[2]
+        moved = self.bytes.get(part or self.main, self._unknown())
         time = self._unknown() if self.time is None else self.time
         own = {"count": self.count, "time": time, "self_time": self.self_time, "bytes": moved}
-        part = one.key.partition(":")[2]
         flops = self.flops.get(part, self._unknown()) if part and one.field == "flops" else self.total_flops
         rate = known_or(_quotient(flops, time), self.total_rate)
         ratios = {"flops": flops, "rate": rate, BANDWIDTH: _quotient(moved, time), "intensity": _quotient(flops, moved)}
@@ -520,7 +521,7 @@ class _Amounts:
         return self._given.words(self._fields[key].column).at_rows(self._rows)
 
 
-def _at_rows(numbers: Floats, rows: npt.NDArray[np.intp]) -> Floats:
+def _at_rows(numbers: Floats, rows: Rows) -> Floats:
     return numbers if len(rows) == len(numbers) else numbers[rows]
 
 
@@ -539,8 +540,8 @@ def _quotient(amounts: Floats, divisors: Floats) -> Floats:
 def _formula(name: str, fields: Sequence[Field | None], keys: Sequence[str]) -> str:
     """Return how an amount was computed, as text: ``"GFLOP/s" x 1000000000 x time``."""
     texts = [
-        key.partition(":")[0]
-        if field is None or (key.partition(":")[0] in {"time", "flops", "bytes"} and not _is_rate(field))
+        stem(key)
+        if field is None or (stem(key) in {"time", "flops", "bytes"} and not _is_rate(field))
         else replace(field, per="").origin
         for key, field in zip(keys, fields, strict=True)
     ]
@@ -577,22 +578,22 @@ def _rounding(numbers: Floats) -> Floats:
     return relative
 
 
-def _disagree(amounts: _Amounts, left: Floats, right: Floats, fields: Iterable[Field]) -> npt.NDArray[np.bool_]:
+@unwarned
+def _disagree(amounts: _Amounts, left: Floats, right: Floats, fields: Iterable[Field]) -> Bools:
     """Return in which rows two numbers differ by more than the digits of the columns allow."""
-    with np.errstate(all="ignore"):
-        distance = np.abs(np.log(left / right))
-        differs = (distance > _AGREEMENT) & (left > 0) & (right > 0)
-        if differs.any():
-            slack = sum(_rounding(raw) for field in fields if (raw := amounts.raw(field)) is not None)
-            differs &= distance > _AGREEMENT + np.log1p(slack)
+    distance = np.abs(np.log(left / right))
+    differs = (distance > _AGREEMENT) & (left > 0) & (right > 0)
+    if differs.any():
+        slack = sum(_rounding(raw) for field in fields if (raw := amounts.raw(field)) is not None)
+        differs &= distance > _AGREEMENT + np.log1p(slack)
     return np.asarray(differs, dtype=np.bool_)
 
 
 def _quantities(fields: Mapping[str, Field]) -> list[Field]:
-    return [field for key, field in fields.items() if key.partition(":")[0] in BASE_UNITS]
+    return [field for key, field in fields.items() if stem(key) in BASE_UNITS]
 
 
-def _resolved(given: TableColumns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> tuple[_Amounts, Dialect, list[str]]:
+def _resolved(given: TableColumns, dialect: Dialect, rows: Rows) -> tuple[_Amounts, Dialect, list[str]]:
     """Return the amounts of a table, its dialect, and warnings of columns that disagree with others.
 
     A column that may be a count or a rate is used if the other columns contradict one of the two readings.
@@ -638,7 +639,7 @@ def _reading(given: TableColumns, amounts: _Amounts, fields: Mapping[str, Field]
 
 def _known_fields(dialect: Dialect, amounts: _Amounts) -> set[str]:
     """Return the fields that need no question."""
-    found = {key.partition(":")[0] for key in dialect.fields if not _is_rate(dialect.fields[key])}
+    found = {stem(key) for key in dialect.fields if not _is_rate(dialect.fields[key])}
     if not np.isnan(amounts.total_flops).all():
         found |= {"flops", "rate"}
     if amounts.bytes and not all(np.isnan(column).all() for column in amounts.bytes.values()):
@@ -661,9 +662,7 @@ def _ratios_given(dialect: Dialect) -> list[Meaning]:
     return found
 
 
-def _disagreement(
-    given: TableColumns, amounts: _Amounts, dialect: Dialect, one: Meaning, rows: npt.NDArray[np.intp]
-) -> str:
+def _disagreement(given: TableColumns, amounts: _Amounts, dialect: Dialect, one: Meaning, rows: Rows) -> str:
     """Return the warning that a column disagrees with what is used; an empty text if it agrees.
 
     Amounts win over ratios, our own words over others, and totals over averages.
@@ -774,7 +773,7 @@ def kernels_arguments(given: TableColumns, dialect: Dialect, *, is_chip_asked: b
     }
 
 
-def _lone_parts(given: TableColumns, amounts: _Amounts, one: Field, rows: npt.NDArray[np.intp]) -> str:
+def _lone_parts(given: TableColumns, amounts: _Amounts, one: Field, rows: Rows) -> str:
     """Return the warning for rows that have only one of two columns whose sum is an amount; empty without such rows."""
     if one.also is None:
         return ""
@@ -814,15 +813,11 @@ def _unused_rates(dialect: Dialect, amounts: _Amounts, how: str) -> list[str]:
     if dialect.name != "plain" or not (amounts.time is None or np.isnan(amounts.time).all()):
         return []
     unused = [(key, field) for key, field in dialect.fields.items() if key not in amounts.used]
-    rates = [
-        key
-        for key, field in unused
-        if key.partition(":")[0] == BANDWIDTH or (_is_rate(field) and key.startswith("bytes"))
-    ]
+    rates = [key for key, field in unused if stem(key) == BANDWIDTH or (_is_rate(field) and key.startswith("bytes"))]
     return [question(Meaning(dialect.fields[key].column, key), how) for key in rates]
 
 
-def _rows(given: TableColumns, dialect: Dialect) -> tuple[npt.NDArray[np.intp], list[str]]:
+def _rows(given: TableColumns, dialect: Dialect) -> tuple[Rows, list[str]]:
     """Return the numbers of the rows that are kernels. The last row of a hand-made table may be a total."""
     first = dialect.fields.get("name", next(iter(dialect.fields.values()), Field(given.names[0])))
     count = len(given.words(first.column)) if "name" in dialect.fields else len(given.numbers(first.column))
@@ -844,7 +839,7 @@ def _total_word(name: str) -> str:
     return name.strip(" :").casefold()
 
 
-_TOTALS: Final[Mapping[str, str]] = {
+_TOTALS: Final = {
     **dict.fromkeys(("total", "totals", "sum", "overall", "all", "gesamt", "summe", "\u03a3"), "total"),
     **dict.fromkeys(("mean", "average", "avg", "mittelwert"), "mean"),
 }
@@ -854,7 +849,7 @@ def _is_total(given: TableColumns, dialect: Dialect) -> bool:
     """Return whether the last row has the sums or the means of the other rows. "sum" may be the name of a kernel."""
     found = []
     for key, field in dialect.fields.items():
-        if key.partition(":")[0] in {"flops", "bytes", "time", "count"} and not field.per:
+        if stem(key) in {"flops", "bytes", "time", "count"} and not field.per:
             numbers = given.numbers(field.column)
             total = np.nansum(numbers[:-1])
             slack = _AGREEMENT * total
@@ -883,14 +878,12 @@ def _forget_uncounted(amounts: _Amounts, dialect: Dialect) -> list[str]:
 
 
 def _origins(
-    given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: npt.NDArray[np.intp], ratios: Collection[str]
+    given: TableColumns, dialect: Dialect, amounts: _Amounts, rows: Rows, ratios: Collection[str]
 ) -> dict[str, Any]:
     """Return where each number comes from: its column, or the text in an ``origin:`` column."""
     found: dict[str, Any] = {}
     for key, field in dialect.fields.items():
-        if key.partition(":")[0] in BASE_UNITS.keys() - {BANDWIDTH} and (
-            given.states_own_fields or field.origin != f'"{key}"'
-        ):
+        if stem(key) in BASE_UNITS.keys() - {BANDWIDTH} and (given.states_own_fields or field.origin != f'"{key}"'):
             found[key] = field.origin
     for key in RATIOS:
         if key not in ratios:
@@ -908,12 +901,12 @@ def _origins(
     return found
 
 
-def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], list[str]]:
+def _extra(given: TableColumns, names: Sequence[str], rows: Rows) -> tuple[dict[str, Any], list[str]]:
     """Return the columns that are not fields, and the names of those that are neither numbers nor texts."""
     kept: dict[str, Any] = {}
     unread: list[str] = []
     for name in names:
-        if (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:")):
+        if is_regular(name):
             continue
         try:
             column = _at_rows(given.numbers(name, truths=True), rows)
@@ -932,7 +925,7 @@ def _extra(given: TableColumns, names: Sequence[str], rows: npt.NDArray[np.intp]
 
 
 def _chip_of_column(
-    given: TableColumns, field: Field | None, rows: npt.NDArray[np.intp], *, is_asked: bool
+    given: TableColumns, field: Field | None, rows: Rows, *, is_asked: bool
 ) -> tuple[Chip | None, list[str]]:
     """Return the chip that a column names (None if no column names a chip), and warnings.
 

@@ -82,9 +82,7 @@ def _fill(filled: _Filled, pattern: Any, value: Any, as_kernel: Callable[[Any], 
     if not isinstance(pattern, str):
         raise TypeError(f"work {_FORM}; {shown_value(pattern)} is no pattern")
     names = filled.kernels.codes("name")
-    found = name_search(pattern)
-    matches = np.array([found(name or "") for name in names.values], dtype=np.bool_)[names.codes]
-    rows = np.flatnonzero(matches)
+    rows = np.flatnonzero(names.where(name_search(pattern)))
     is_function = callable(value) and as_kernel(value) is None
     given = None if is_function else _work_of(value, pattern, as_kernel)
     if not len(rows):
@@ -125,15 +123,19 @@ class _Filled:
         """Fill in the work of one launch times the number of launches. Return how many rows it changed."""
         changed = np.zeros(len(self.kernels), dtype=np.bool_)
         if work.flops is not None:
-            changed[self._put_flops(rows, work.flops, work.origin)] = True
+            how: dict[str, Any] = {"field": "flops", "origin": work.origin, "replaced": list(self._flops)}
+            changed[self._put(rows, self._open_flops, self._flops, work.flops, **how)] = True
             for row in np.flatnonzero(changed).tolist():
                 if work.precision is not None and (self._replace or self._precision[row] is None):
                     self._precision[row] = work.precision
         main = {level: amount for level, amount in (work.bytes or {}).items() if self._is_main(level)}
-        changed[self._put_main(rows, main, work.origin)] = True
+        if main:
+            how = {"field": "bytes", "origin": work.origin, "replaced": list(filter(self._is_main, self._bytes))}
+            changed[self._put(rows, self._open_main, self._bytes, main, **how)] = True
         for level, amount in (work.bytes or {}).items():
             if level not in main:
-                changed[self._put_level(rows, level, amount, work.origin)] = True
+                how = {"field": f"bytes:{level}", "origin": work.origin}
+                changed[self._put(rows, self._open_level(level), self._bytes, {level: amount}, **how)] = True
         return int(changed.sum())
 
     def table(self, warnings: Sequence[str], **changes: Any) -> Kernels:
@@ -148,37 +150,30 @@ class _Filled:
             **changes,
         )
 
-    def _put_flops(self, rows: Rows, flops: Mapping[str, float], origin: str) -> Rows:
-        rows = rows[self._open_flops[rows]]
-        self._open_flops[rows] = False
-        for column in self._flops.values():
-            column[rows] = np.nan
-        for key, amount in flops.items():
-            self._column(self._flops, key)[rows] = amount * self.kernels.count[rows]
-        self._note("flops", [key for key in self.kernels.origin if key.startswith("flops:")], rows, origin)
+    def _put(
+        self,
+        rows: Rows,
+        is_open: Bools,
+        columns: dict[str, Floats],
+        amounts: Mapping[str, float],
+        *,
+        field: str,
+        origin: str,
+        replaced: Iterable[str] = (),
+    ) -> Rows:
+        """Fill in amounts in the rows that are open, in place of the columns `replaced`. Return these rows."""
+        rows = rows[is_open[rows]]
+        is_open[rows] = False
+        for key in replaced:
+            columns[key][rows] = np.nan
+        for key, amount in amounts.items():
+            self._column(columns, key)[rows] = amount * self.kernels.count[rows]
+        self._note(field, [f"{field}:{key}" for key in replaced], rows, origin)
         return rows
 
     def _is_main(self, level: str) -> bool:
         """Return whether the level is a name of the main memory."""
         return is_off_chip(level) and level.casefold() not in self._other_memories
-
-    def _put_main(self, rows: Rows, by_level: Mapping[str, float], origin: str) -> Rows:
-        rows = rows[self._open_main[rows]] if by_level else rows[:0]
-        self._open_main[rows] = False
-        names = [level for level in self._bytes if self._is_main(level)]
-        for level in names:
-            self._bytes[level][rows] = np.nan
-        for level, amount in by_level.items():
-            self._column(self._bytes, level)[rows] = amount * self.kernels.count[rows]
-        self._note("bytes", [f"bytes:{level}" for level in names], rows, origin)
-        return rows
-
-    def _put_level(self, rows: Rows, level: str, amount: float, origin: str) -> Rows:
-        rows = rows[self._open_level(level)[rows]]
-        self._open_level(level)[rows] = False
-        self._column(self._bytes, level)[rows] = amount * self.kernels.count[rows]
-        self._note(f"bytes:{level}", [], rows, origin)
-        return rows
 
     def _open_level(self, level: str) -> Bools:
         key = level.casefold()

@@ -47,7 +47,25 @@ class WrongFormError(ValueError):
         self.reason = reason
 
 
-class Field(Generic[V]):
+class _Computed(Generic[V]):
+    """A value of a state that `read` computes, unless the state stores it."""
+
+    name: str
+    read: Callable[[State], V] | None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, state: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, state: object, owner: type) -> V: ...
+    def __get__(self, state: Any, owner: type) -> Any:
+        # A stored value is found before this method is called.
+        return self if state is None else computed(state, self.name, self.read)
+
+
+class Field(_Computed[V]):
     """The one declaration of a value of the state, and of the trait that shows it.
 
     Parameters
@@ -97,8 +115,6 @@ class Field(Generic[V]):
         The TypeScript type of the value in the page, if `form` does not tell it.
     """
 
-    name: str
-
     def __init__(
         self,
         owner: Owner | None,
@@ -146,17 +162,6 @@ class Field(Generic[V]):
         self.page_type = page_type
         self.in_session = self.sync if in_session is None else in_session
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, state: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, state: object, owner: type) -> V: ...
-    def __get__(self, state: Any, owner: type) -> Any:
-        # A stored value is found before this method is called.
-        return self if state is None else computed(state, self.name, self.read)
-
     if TYPE_CHECKING:
 
         def __set__(self, model: object, value: Any) -> None: ...
@@ -169,23 +174,13 @@ class Field(Generic[V]):
             raise WrongFormError(self.name, str(error)) from None
 
 
-class Derived(Generic[V]):
+class Derived(_Computed[V]):
     """A value that follows from the fields `sources`, and is computed once for each of their values."""
 
     def __init__(self, make: Callable[[State], V], *sources: str) -> None:
-        self.make = make
+        self.read = make
         self.sources = sources
         self.__doc__ = make.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, state: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, state: object, owner: type) -> V: ...
-    def __get__(self, state: Any, owner: type) -> Any:
-        return self if state is None else computed(state, self.name, self.make)
 
 
 def computed(state: Any, name: str, make: Any) -> Any:

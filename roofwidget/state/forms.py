@@ -7,19 +7,17 @@ import numbers
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from roofwidget import units
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip, chip, chip_of_peaks
-from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.languages import languages
 from roofwidget.workloads import Graph
-
-_NUMBERS: Final = (int, float, np.integer, np.floating)
 
 G = TypeVar("G")
 
@@ -34,6 +32,13 @@ def _sequence(value: Any, what: str) -> list[Any]:
     return list(value)
 
 
+def _all_of(kind: type[G], value: Any, what: str) -> tuple[G, ...]:
+    found = (value,) if isinstance(value, kind) else tuple(_sequence(value, what))
+    if not all(isinstance(one, kind) for one in found):
+        raise _unexpected(what, value)
+    return found
+
+
 def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
     """Return a function that returns None for None, and `check(value)` for any other value."""
     return _typed(f"{page_type(check)} | null", lambda value: None if value is None else check(value))
@@ -46,8 +51,7 @@ def _typed(name: str, check: Callable[[Any], G]) -> Callable[[Any], G]:
 
 def page_type(check: Callable[[Any], Any]) -> str:
     """Return the TypeScript type of what a check returns, as pages get it; "unknown" if the check does not tell."""
-    found: str = getattr(check, "page_type", "unknown")
-    return found
+    return getattr(check, "page_type", "unknown")
 
 
 def distinct_chips(value: Any) -> tuple[Chip, ...]:
@@ -76,11 +80,7 @@ def catalogue_ids(value: Any) -> tuple[str, ...]:
 
 def names(value: Any) -> tuple[str, ...]:
     """Return a list of texts as a tuple. A single text becomes a tuple of one text."""
-    what = "a list of names"
-    found = (value,) if isinstance(value, str) else tuple(_sequence(value, what))
-    if not all(isinstance(name, str) for name in found):
-        raise _unexpected(what, value)
-    return found
+    return _all_of(str, value, "a list of names")
 
 
 def language_of(value: Any) -> str:
@@ -140,10 +140,14 @@ def share_of_time(value: Any) -> float:
     >>> share_of_time(0.25)
     0.25
     """
-    if isinstance(value, bool) or not isinstance(value, _NUMBERS) or not 0 <= value < 1:
+    if not _is_share(value):
         hint = "; exposed_roofs takes several" if isinstance(value, Iterable) and not isinstance(value, str) else ""
         raise ValueError(f"{value!r:.60} is not a share from 0 to below 1, such as 0.2 for 20 %{hint}")
     return float(value)
+
+
+def _is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value < 1
 
 
 def shares(value: Any) -> tuple[float, ...]:
@@ -153,7 +157,7 @@ def shares(value: Any) -> tuple[float, ...]:
     """
     given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
     for share in given:
-        if isinstance(share, bool) or not isinstance(share, _NUMBERS) or not 0 <= share < 1:
+        if not _is_share(share):
             raise ValueError(f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %")
     return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
 
@@ -179,11 +183,7 @@ def step_number(value: Any) -> int:
 
 def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
     """Return a list of snapshots as a tuple. A single snapshot becomes a tuple of one snapshot."""
-    what = "a list of Snapshot objects"
-    found = (value,) if isinstance(value, Snapshot) else tuple(_sequence(value, what))
-    if not all(isinstance(entry, Snapshot) for entry in found):
-        raise _unexpected(what, value)
-    return found
+    return _all_of(Snapshot, value, "a list of Snapshot objects")
 
 
 def zoom_limits(value: Any) -> tuple[float, float, float, float]:

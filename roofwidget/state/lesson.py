@@ -286,8 +286,8 @@ def _follow_step(s: State, old: State, _named: Mapping[str, Any]) -> Mapping[str
     return None if s.step == old.step or s.story is None else s.story.at(s.step)
 
 
-def _check_stops(s: State, _old: State, named: Mapping[str, Any]) -> None:
-    check_stops(s.snap, s.ranges, "ranges" if "ranges" in named else "snap")
+def _lists(given: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    return {name: list(values) for name, values in given.items()}
 
 
 class Lesson:
@@ -315,7 +315,7 @@ class Lesson:
         attempts_by_key,
         MappingProxyType({}),
         help="All answers of the learner by the key of their question, the latest last; see `answer`.",
-        to_wire=lambda given: {key: list(attempts) for key, attempts in given.items()},
+        to_wire=_lists,
         page_type="Readonly<Record<string, readonly Attempt[]>>",
     )
     locks = Field(
@@ -339,17 +339,17 @@ class Lesson:
         MappingProxyType({}),
         help="The lowest and the highest rate that sliders and roof reach, such as "
         "{'bandwidth': ('1 TB/s', '4 TB/s')}.",
-        to_wire=lambda given: {name: list(rates) for name, rates in given.items()},
+        to_wire=_lists,
         page_type="RatesByQuantity",
     )
-    snap = Field(
+    snap: Field[Mapping[str, tuple[float, ...]]] = Field(
         "python",
         snap_rates,
         MappingProxyType({}),
         help="The only rates that sliders and roof stop at, such as {'bandwidth': ['1 TB/s', '2 TB/s']}.",
-        follow=_check_stops,
+        follow=lambda s, _old, named: check_stops(s.snap, s.ranges, "ranges" if "ranges" in named else "snap"),
         also=("ranges",),
-        to_wire=lambda given: {name: list(rates) for name, rates in given.items()},
+        to_wire=_lists,
         page_type="RatesByQuantity",
     )
     terms = Field(

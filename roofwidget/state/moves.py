@@ -13,7 +13,7 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.kernel_moves import least_time
 from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.kernels.table import Kernels
 from roofwidget.state.field import Refused
 from roofwidget.state.what_if import one_level
@@ -22,7 +22,6 @@ from roofwidget.support.did_you_mean import listed, nearest
 Moves: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
-_QUANTITIES: Final = ("bytes", "time")
 # If a factor is too small, the error message shows the smallest allowed factor, rounded to six digits. A user may then
 # enter the rounded factor. So a factor that is below the limit by at most this share is accepted.
 _ROUNDING_TOLERANCE: Final = 1e-6
@@ -36,7 +35,7 @@ def checked_factor(value: Any, what: str) -> float:
     TypeError, ValueError
         If the factor is not a finite number above zero. The message begins with `what`.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if not is_number(value):
         raise TypeError(f"{what} must be a number such as 0.5, got {value!r:.40}")
     return units.positive(units.parse(value, "s", what), what)
 
@@ -50,27 +49,53 @@ def read_only_factors(given: Any) -> Moves:
         If `given` is not a mapping from row numbers to mappings, if a quantity is neither bytes nor time, or if a
         factor is not a finite number above zero.
     """
-    if not isinstance(given, Mapping) or not all(_is_row(row, factors) for row, factors in given.items()):
-        shape = "{'bytes': factor, 'time': factor}"
+    return read_only_rows(
+        given, ("bytes", "time"), "factor", lambda value, _, what: checked_factor(value, what), left_out=1
+    )
+
+
+def read_only_rows(
+    given: Any,
+    words: tuple[str, str],
+    kind: str,
+    checked: Callable[[Any, str, str], float],
+    *,
+    left_out: float | None = None,
+    hint: Callable[[str], str] = lambda _word: "",
+) -> Mapping[int, Mapping[str, float]]:
+    """Return numbers by row and word as read-only mappings, in ascending order of rows.
+
+    Parameters
+    ----------
+    given
+        What a user or a page gives.
+    words, kind
+        The words that a row may have, and what their numbers are, for messages.
+    checked
+        Returns a number, given the value, its word and what messages call it.
+    left_out
+        A number that changes nothing.
+    hint
+        The end of the message for another word.
+    """
+    first, second = words
+    if not isinstance(given, Mapping) or not all(
+        is_whole(row) and isinstance(numbers, Mapping) for row, numbers in given.items()
+    ):
+        shape = f"{{'{first}': {kind}, '{second}': {kind}}}"
         raise TypeError(f"expected a mapping from row numbers to {shape}, got {given!r:.60}")
     kept: dict[int, Mapping[str, float]] = {}
     for row in sorted(given):
         for word in given[row]:
-            if word not in _QUANTITIES:
-                raise ValueError(f"row {row} may have 'bytes' and 'time', not {word!r:.40}")
-        factors = {
-            word: checked_factor(given[row][word], f"'{word}' of row {row}")
-            for word in _QUANTITIES
-            if word in given[row]
+            if word not in words:
+                raise ValueError(f"row {row} may have '{first}' and '{second}', not {word!r:.40}{hint(str(word))}")
+        found = {
+            word: checked(given[row][word], word, f"'{word}' of row {row}") for word in words if word in given[row]
         }
-        changed = {word: factor for word, factor in factors.items() if factor != 1}
-        if changed:
-            kept[int(row)] = MappingProxyType(changed)
+        numbers = {word: number for word, number in found.items() if number != left_out}
+        if numbers:
+            kept[int(row)] = MappingProxyType(numbers)
     return MappingProxyType(kept)
-
-
-def _is_row(row: object, factors: object) -> bool:
-    return is_whole(row) and isinstance(factors, Mapping)
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
@@ -128,8 +153,7 @@ def bound_where_measured(
     *,
     precision: str,
     memory: str,
-    exposed_comm: float,
-    launch_overhead: float,
+    **shared: float,
 ) -> Bound:
     """Return the bounds of the kernels on the chip that they ran on.
 
@@ -141,7 +165,6 @@ def bound_where_measured(
         If the focus chip is used, and lacks the precision or the memory level.
     """
     own = kernels.chip
-    shared = {"exposed_comm": exposed_comm, "launch_overhead": launch_overhead}
     if own is not None and own.id != focus.id:
         level = focus.memory(one_level(memory))
         is_main = level == next(iter(focus.memories)) and memory.casefold() != "all"

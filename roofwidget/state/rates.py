@@ -205,14 +205,6 @@ def _fit_shown(s: State, given: Sequence[str]) -> tuple[str, ...]:
     return tuple(chip.id for chip in s.all_chips if chip.id in wanted)
 
 
-def _fit_focus(s: State, given: str) -> str:
-    return chip_called(given, s.all_chips).id if s.all_chips else ""
-
-
-def _fit_ceilings(s: State, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if given is None else check_ceilings(given, s.all_chips, s.focus_chip)
-
-
 def _after_chips(s: State, old: State, _named: Mapping[str, Any]) -> None:
     if s.all_chips == old.all_chips:
         return
@@ -250,10 +242,6 @@ def _check_communication(s: State, _old: State, named: Mapping[str, Any]) -> Non
         )
 
 
-def _chips_to_wire(s: State) -> list[dict[str, Any]]:
-    return wire.chips_to_wire(s.chips, added=s.all_chips[len(s.chips) :])
-
-
 _OF_RATES: Final = (
     *("chips", "added_chips", "focus_chip", "precision", "memory"),
     *("kernels", "partition", "dims"),  # the precision in which all kernels compute
@@ -263,12 +251,12 @@ _OF_RATES: Final = (
 class Rates:
     """The chips of a chart, and their rates."""
 
-    chips = Field(
+    chips: Field[tuple[Chip, ...]] = Field(
         "python",
         distinct_chips,
         (),
         help="The chips that can be shown.",
-        wire_of=_chips_to_wire,
+        wire_of=lambda s: wire.chips_to_wire(s.chips, added=s.all_chips[len(s.chips) :]),
         in_session=False,
         page_type="readonly Chip[]",
     )
@@ -290,12 +278,12 @@ class Rates:
         follow=_after_shown,
         undo="alone",
     )
-    focus_chip = Field(
+    focus_chip: Field[str] = Field(
         "shared",
         text,
         "",
         help="Id of the chip whose rates the sliders change and whose gaps the arrows show.",
-        fit=_fit_focus,
+        fit=lambda s, given: chip_called(given, s.all_chips).id if s.all_chips else "",
         follow=_after_focus,
         undo="alone",
     )
@@ -364,7 +352,7 @@ class Rates:
         optional(names),
         help="Ceilings of the focus chip that are drawn: precisions, or names such as 'no FMA' and 'STREAM DRAM'; "
         "None for the chip's own.",
-        fit=_fit_ceilings,
+        fit=lambda s, given: None if given is None else check_ceilings(given, s.all_chips, s.focus_chip),
         undo="alone",
     )
     all_levels = Field(

@@ -297,4 +297,10 @@ def profile(folder: Path, path: str) -> Source:
 def catalogue() -> str:
     """Return the chips of the catalogue as JSON, compressed with gzip, as base64 text."""
     text = json.dumps(wire.catalogue_to_wire(chips()), allow_nan=False, separators=(",", ":"))
+    return compressed(text)
+
+
+def compressed(text: str) -> str:
+    """Return a text, compressed with gzip, as base64 text."""
+    # Without the time, the same text always gives the same page.
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from roofwidget import units, wire
-from roofwidget.kernels.columns import is_whole
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.work import with_typed_work
 from roofwidget.state.field import Field, Refused
 from roofwidget.state.forms import optional, row_number, row_numbers, snapshots_of
-from roofwidget.state.moves import Moves, check_row, read_only_factors
+from roofwidget.state.moves import Moves, check_row, read_only_factors, read_only_rows
 from roofwidget.support.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,23 +36,10 @@ def read_only_work(given: Any) -> TypedWork:
         If `given` is not a mapping from row numbers to mappings, or if an amount is neither a number from 0 to
         `MAX_AMOUNT` nor a text such as ``"4 TFLOP"``.
     """
-    if not isinstance(given, Mapping) or not all(is_whole(row) and isinstance(w, Mapping) for row, w in given.items()):
-        shape = "{'flops': number, 'bytes': number}"
-        raise TypeError(f"expected a mapping from row numbers to {shape}, got {given!r:.60}")
-    kept: dict[int, Mapping[str, float]] = {}
-    for row in sorted(given):
-        for word in given[row]:
-            if word not in _UNITS:
-                close = did_you_mean(str(word), _UNITS)
-                raise ValueError(f"row {row} may have 'flops' and 'bytes', not {word!r:.40}{close}")
-        amounts = {word: _amount(given[row][word], word, row) for word in _UNITS if word in given[row]}
-        if amounts:
-            kept[int(row)] = MappingProxyType(amounts)
-    return MappingProxyType(kept)
+    return read_only_rows(given, ("flops", "bytes"), "number", _amount, hint=lambda word: did_you_mean(word, _UNITS))
 
 
-def _amount(value: Any, word: str, row: int) -> float:
-    what = f"'{word}' of row {row}"
+def _amount(value: Any, word: str, what: str) -> float:
     amount = units.parse(value, _UNITS[word], what)
     if not 0 <= amount <= MAX_AMOUNT:
         raise ValueError(f"{what} must be from 0 to {MAX_AMOUNT:g}, got {value!r:.40}")
@@ -81,10 +67,6 @@ def shown_kernels(s: State) -> Kernels:
 def _fit_rows(s: State, rows: Iterable[int], trait: str) -> tuple[int, ...]:
     n = len(s.kernels) if s.partition is None else len(s.partition)
     return tuple(check_row(row, n, trait) for row in rows)
-
-
-def _fit_hovered(s: State, row: int | None) -> int | None:
-    return None if row is None else _fit_rows(s, [row], "hovered")[0]
 
 
 def _fit_typed_work(s: State, work: TypedWork) -> TypedWork:
@@ -126,7 +108,7 @@ class Rows:
         "browser",
         optional(row_number),
         help="Row number of the kernel under the pointer, or None.",
-        fit=_fit_hovered,
+        fit=lambda s, row: None if row is None else _fit_rows(s, [row], "hovered")[0],
         in_session=False,
     )
     at_roof = Field(

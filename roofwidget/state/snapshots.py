@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from roofwidget.analysis.result import Bound
+from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.analysis.snapshot import Snapshot, kernel_positions
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
@@ -32,7 +32,7 @@ def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, 
             bound.precision,
             bound.memory,
             chip.peak(bound.precision),
-            chip.bandwidth(chip.main_memory if bound.memory == "all" else bound.memory),
+            chip.bandwidth(roof_level(bound)),
             kernel_positions(kernels, rows, bound),
         )
     except (TypeError, ValueError) as error:

@@ -33,11 +33,11 @@ class Memory:
 _SLICES: Final = (Lesson, Workload, Rates, Rows, View, Memory)
 # Named values are set in this order, and what follows from each is set before the next. So a named value replaces what
 # follows from those above it.
-FIELDS: Final[Mapping[str, Field[Any]]] = MappingProxyType(
+FIELDS: Final = MappingProxyType(
     {name: field for one in _SLICES for name, field in vars(one).items() if isinstance(field, Field)}
 )
 """Every value of a state by its name, in the order in which values take effect."""
-TRAITS: Final[Mapping[str, Field[Any]]] = MappingProxyType({n: field for n, field in FIELDS.items() if field.owner})
+TRAITS: Final = MappingProxyType({n: field for n, field in FIELDS.items() if field.owner})
 """The fields that are traits of a model."""
 _ORDER: Final = tuple(FIELDS.items())
 _PLACES: Final = {name: place for place, name in enumerate(FIELDS)}

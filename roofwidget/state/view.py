@@ -52,10 +52,6 @@ def _show_whole_plane(s: State, old: State, _named: Mapping[str, Any]) -> None:
         put(s, "zoom", None)
 
 
-def _fit_bounds(s: State, given: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return None if given is None else check_bounds(given, known_bounds(s.all_chips, s.focus_chip))
-
-
 def _keep_known_bounds(s: State, _old: State, named: Mapping[str, Any]) -> None:
     if s.bounds is not None and "bounds" not in named:
         put(s, "bounds", bounds_after(s.bounds, known_bounds(s.all_chips, s.focus_chip)))
@@ -68,18 +64,6 @@ def _fit_columns(s: State, keys: tuple[str, ...] | None) -> tuple[str, ...] | No
 
 def _named_sort(s: State) -> str:
     return s.sort_by and "-" * s.sort_by.startswith("-") + named_key(s.sort_by.removeprefix("-"), s.plotted.extra)
-
-
-def _named_columns(s: State) -> tuple[str, ...] | None:
-    return None if s.columns is None else tuple(named_key(key, s.plotted.extra) for key in s.columns)
-
-
-def _named_colour(s: State) -> str:
-    return s.colour_by if s.colour_by in COLOUR_COLUMNS else named_key(s.colour_by, s.plotted.extra)
-
-
-def _unique(given: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names(given)))
 
 
 class View:
@@ -95,7 +79,7 @@ class View:
     )
     categories = Field(
         "shared",
-        optional(_unique),
+        optional(lambda given: tuple(dict.fromkeys(names(given)))),
         page_type="readonly string[] | null",
         help="Only kernels of these categories, '' for those without; None for all.",
         to_wire=wire.texts_to_wire,
@@ -105,7 +89,7 @@ class View:
         optional(names),
         help="Only kernels that one of these binds on the focus chip: 'compute', a level's name, 'network', "
         "'overhead', 'unknown'; None for all.",
-        fit=_fit_bounds,
+        fit=lambda s, given: None if given is None else check_bounds(given, known_bounds(s.all_chips, s.focus_chip)),
         follow=_keep_known_bounds,
         also=("chips", "added_chips", "focus_chip"),
     )
@@ -149,15 +133,15 @@ class View:
         named=_named_sort,
         to_wire=wire.text_to_wire,
     )
-    columns = Field(
+    columns: Field[tuple[str, ...] | None] = Field(
         "shared",
         optional(names),
         help="The table's columns by key; None for the usual ones.",
         fit=_fit_columns,
-        named=_named_columns,
+        named=lambda s: None if s.columns is None else tuple(named_key(key, s.plotted.extra) for key in s.columns),
         to_wire=wire.texts_to_wire,
     )
-    colour_by = Field(
+    colour_by: Field[str] = Field(
         "shared",
         text,
         "category",
@@ -165,7 +149,7 @@ class View:
         "'self_time', 'count', 'flops' or a column of the kernels' `extra`. Each text has a colour; numbers have a "
         "scale. 'category' counts if the kernels have no such column.",
         fit=lambda s, given: colour_column(given, s.plotted.extra),
-        named=_named_colour,
+        named=lambda s: s.colour_by if s.colour_by in COLOUR_COLUMNS else named_key(s.colour_by, s.plotted.extra),
         to_wire=wire.text_to_wire,
     )
     title = Field("python", text, "", help="The text above the chart.", to_wire=wire.text_to_wire)

@@ -21,7 +21,7 @@ WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 QUANTITIES: Final[tuple[Quantity, ...]] = ("peak_flops", "bandwidth")
 PEAKS: Final = ("printed", "achievable")
-_UNITS: Final[Mapping[str, str]] = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s"})
+_UNITS: Final = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s"})
 
 
 def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:

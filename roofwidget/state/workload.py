@@ -231,10 +231,6 @@ def _forget_rows(s: State, old: State, _named: Mapping[str, Any]) -> None:
     put(s, "at_roof", ())
 
 
-def _baseline_to_wire(s: State) -> dict[str, Any] | None:
-    return wire.baseline_to_wire(s.baseline, s.plotted)
-
-
 def _is_same_table(one: Kernels | None, other: Kernels | None) -> bool:
     """Return whether two tables are equal, and are the same for a person who reads where they come from."""
     if one is None or other is None or one is other:
@@ -332,11 +328,11 @@ class Workload:
         in_session=False,
         page_type="Kernels",
     )
-    baseline = Field(
+    baseline: Field[Kernels | None] = Field(
         "python",
         optional(as_kernels),
         help="An earlier run that `kernels` are compared with, or None.",
-        wire_of=_baseline_to_wire,
+        wire_of=lambda s: wire.baseline_to_wire(s.baseline, s.plotted),
         is_same=_is_same_table,
         in_session=False,
         page_type="Baseline | null",

@@ -9,10 +9,9 @@ from typing import Any, Final
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import H100, kernel
+from roofwidget.teaching.bank.counts import H100, V7X, kernel, of_2009, of_op
 from roofwidget.teaching.bank.exercise import in_order
 from roofwidget.teaching.question import Question
-from roofwidget.workloads import Graph
 
 _GUIDE: Final = "Roofline Analysis: A Practical Guide"
 _WILLIAMS: Final = "Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009"
@@ -113,7 +112,6 @@ def _gelu() -> Kernel:
 
 def _low_share_of_peak() -> Misconception:
     guide = preset("tpu-roofline-guide")
-    chip = next(one for one in guide.chips if one.id == "v7x-bf16")
     norm = guide.kernels[0]
     moved = float(guide.kernels.bytes[0])
     return _misconception(
@@ -125,7 +123,7 @@ def _low_share_of_peak() -> Misconception:
         truth="At 1.67 FLOP/B the roof is 12 TFLOP/s. The LayerNorm reaches 0.52 % of the peak and 100 % of its roof.",
         others={"The chip runs more slowly than it should.": "It moves 7.2 TB/s, all that its memory can do."},
         source=_GUIDE,
-        setup={"chips": [chip], "kernels": [Kernel("LayerNorm", norm.flops, norm.bytes, moved / chip.bandwidth())]},
+        setup={"chips": [V7X], "kernels": [Kernel("LayerNorm", norm.flops, norm.bytes, moved / V7X.bandwidth())]},
     )
 
 
@@ -207,12 +205,7 @@ def _more_flops() -> Misconception:
 
 
 def _intensity_of_the_algorithm() -> Misconception:
-    graphs = []
-    for fused in (False, True):
-        graph = Graph()
-        q, k, v = (graph.input(name, (4096, 128), "bf16") for name in "qkv")
-        graph.output(graph.attention(q, k, v) if fused else graph.unfused_attention(q, k, v))
-        graphs.append(graph)
+    apart, fused = (of_op(op, "bf16", *[(_SIDE, 128)] * 3) for op in ("unfused_attention", "attention"))
     return _misconception(
         "intensity-of-the-algorithm",
         prompt="Two programs compute the same attention with the same FLOPs. "
@@ -228,7 +221,7 @@ def _intensity_of_the_algorithm() -> Misconception:
         source=_DERIVED,
         setup={
             "chips": [H100],
-            "kernels": [kernel(graphs[0], "three kernels"), kernel(graphs[1], "one kernel")],
+            "kernels": [kernel(apart, "three kernels"), kernel(fused, "one kernel")],
         },
     )
 
@@ -312,15 +305,10 @@ def _binary_prefix() -> Misconception:
 
 
 def _blocked(side: int, name: str) -> Kernel:
-    graph = Graph()
-    a, b = (graph.input(matrix, (1024, 1024), "fp64") for matrix in "ab")
-    graph.output(graph.blocked_matmul(a, b, cache=3 * side * side))
-    return kernel(graph, name)
+    return kernel(of_op("blocked_matmul", "fp64", *[(1024, 1024)] * 2, cache=3 * side * side), name)
 
 
 def _bigger_cache() -> Misconception:
-    triad = Graph()
-    triad.output(triad.stream_triad(*(triad.input(name, (10**8,), "fp64") for name in "bc")))
     return _misconception(
         "bigger-cache-raises-intensity",
         prompt="A new processor has a much larger cache. Which kernels move to the right on the roofline?",
@@ -337,7 +325,7 @@ def _bigger_cache() -> Misconception:
                 _blocked(64, "matmul, blocks of 64"),
                 _blocked(256, "matmul, blocks of 256"),
                 _blocked(1024, "matmul, all in cache"),
-                kernel(triad, "triad"),
+                kernel(of_op("stream_triad", "fp64", (10**8,), (10**8,)), "triad"),
             ],
         },
         difficulty=2,
@@ -416,7 +404,7 @@ def _int8_weights() -> Misconception:
 
 
 def _more_cores() -> Misconception:
-    chip = next(one for one in preset("williams-2009").chips if one.id == "barcelona")
+    chip = of_2009("barcelona")
     twice = chip.replace(name="The same with 16 cores", id="barcelona-16", peak_flops={"fp64": 148e9})
     return _misconception(
         "more-cores-fix-memory-bound",

@@ -17,13 +17,14 @@ Axes count from the last axis (-1), as in broadcasting: the last axis of each te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from roofwidget.workloads.masks import Mask, members
-from roofwidget.workloads.op import Op
 
 if TYPE_CHECKING:
     from roofwidget.workloads.structure import Structure
+
+_Clash: TypeAlias = "tuple[tuple[int, int] | None, frozenset[int] | None]"
 
 
 class Axes:
@@ -45,8 +46,12 @@ class Axes:
         ops = structure.ops
         self._of = [frozenset(axis - len(op.inputs[0].shape) for axis in op.axes) for op in ops]
         self.reductions: Mask = sum(1 << at for at, axes in enumerate(self._of) if axes)
-        self._latest: tuple[Mask, tuple[tuple[int, int] | None, frozenset[int] | None]] = 0, (None, None)
-        self._keeping: Mask = sum(1 << at for at in members(self.reductions) if _keeps(ops[at]))
+        self._latest: tuple[Mask, _Clash] = 0, (None, None)
+        self._keeping: Mask = sum(
+            1 << at
+            for at in members(self.reductions)
+            if any(len(one.shape) >= len(ops[at].inputs[0].shape) for one in ops[at].outputs)
+        )
 
     def axes_of(self, op: int) -> frozenset[int]:
         """Return the axes that an op reduces, counted from the last axis (-1)."""
@@ -56,7 +61,7 @@ class Axes:
         """Return two reductions of a group that need different tiles, or None if there are none."""
         return self._clashing(group)[0]
 
-    def _clashing(self, group: Mask) -> tuple[tuple[int, int] | None, frozenset[int] | None]:
+    def _clashing(self, group: Mask) -> _Clash:
         """Return what `clash` returns, and the axes that the group's reductions reduce, or None as in `whole`.
 
         Memoizes the latest group, because all tensors of a group ask for the same axes.
@@ -67,7 +72,7 @@ class Axes:
             self._latest = group, found
         return found
 
-    def _find_clash(self, group: Mask) -> tuple[tuple[int, int] | None, frozenset[int] | None]:
+    def _find_clash(self, group: Mask) -> _Clash:
         reductions = group & self.reductions
         if not reductions & (reductions - 1):
             return None, None
@@ -150,7 +155,3 @@ class Axes:
         """Return the axes that a reduction reduces, for messages: ``axis 1``, ``axes 0, 2``."""
         axes = self.structure.ops[op].axes
         return f"{'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
-
-
-def _keeps(op: Op) -> bool:
-    return any(len(one.shape) >= len(op.inputs[0].shape) for one in op.outputs)

@@ -145,8 +145,8 @@ class Capacity:
         elif not has_product and not has_reduction and vector > self.share.capacity:
             vector = self._need(group, s.spillable(group), lambda t: self._tiles[t][1])
         elif not has_product and has_reduction and most > self.share.capacity:
-            touched = dict.fromkeys(t for op in members(group) for t in (*s.makes[op], *s.reads[op]))
-            most = self._need(group, [t for t in touched if s.readers[t] & group], self._most.__getitem__)
+            inside = [t for t in s.touched(group) if s.readers[t] & group]
+            most = self._need(group, inside, self._most.__getitem__)
         self._limits[group] = product, vector, most
         limit = product if has_product else most if has_reduction else vector
         return (limit <= self.share.capacity and self.axes.clash(group) is None) or self.fits(group)

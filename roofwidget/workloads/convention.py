@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Final, Literal
 
+from roofwidget.kernels.columns import by_field
 from roofwidget.support.did_you_mean import choose_from, keywords
 
 PEAK_FMA: Final = 2
@@ -160,7 +161,7 @@ class Convention:
 
     def __reduce__(self) -> tuple[object, ...]:
         # The mapping that `environment` stores cannot be pickled.
-        return partial(Convention, **{field.name: getattr(self, field.name) for field in fields(self)}), ()
+        return partial(Convention, **by_field(self)), ()
 
     def __repr__(self) -> str:
         default = CONVENTIONS["textbook"]
@@ -172,7 +173,7 @@ class Convention:
         return f"{self.name}: {', '.join(words)}"
 
 
-CONVENTIONS: Final[Mapping[str, Convention]] = MappingProxyType(
+CONVENTIONS: Final = MappingProxyType(
     {
         "textbook": Convention("textbook"),
         "xla": Convention("xla", causal="full", count_padding=False, transcendentals_apart=True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from math import floor, gcd
+from math import floor, gcd, prod
 from typing import Any, Final, TypeAlias
 
 from roofwidget.support.did_you_mean import did_you_mean, listed
@@ -231,15 +231,10 @@ class Expression:
 
     def replaced(self, env: Mapping[str, Count]) -> Count:
         """Return a copy with the symbols of `env` replaced. The public function is `substitute`."""
-        total: Count = 0
-        for factors, coefficient in self.terms():
-            number: Count = coefficient
-            for atom, power in factors:
-                factor = atom.replaced(env)
-                for _ in range(power):
-                    number = number * factor
-            total = total + number
-        return total
+        return sum(
+            prod((atom.replaced(env) for atom, power in factors for _ in range(power)), start=coefficient)
+            for factors, coefficient in self.terms()
+        )
 
 
 Count: TypeAlias = "int | Expression"
@@ -532,10 +527,7 @@ def product(counts: Iterable[Count]) -> Count:
     >>> product([2, symbol("N"), 3])
     6·N
     """
-    total: Count = 1
-    for count in counts:
-        total = total * count
-    return total
+    return prod(counts)
 
 
 def evaluate(count: Count, env: Mapping[str, int]) -> int:
@@ -682,19 +674,12 @@ def _term_to_wire(factors: list[tuple[Symbol | Call, int]], coefficient: int) ->
     return parts[0] if len(parts) == 1 else ["*", *parts]
 
 
-def _total(counts: list[Count]) -> Count:
-    total: Count = 0
-    for count in counts:
-        total = total + count
-    return total
-
-
 _MAX_EXACT_INT: Final = 2**53  # of a float64
 _DIGITS: Final = re.compile("-?[0-9]+")
 # The length of a list that begins with this sign, sign included. Lists with other signs may have any length.
 _PARTS: Final = {"/": 3, "touched": 5}
 _READERS: Final[Mapping[str, Callable[[list[Count]], Count]]] = {
-    "+": _total,
+    "+": sum,
     "*": product,
     "/": lambda counts: ceil_div(*counts),
     "min": lambda counts: minimum(*counts),

@@ -24,6 +24,11 @@ def singles(structure: Structure) -> list[Mask]:
     return [1 << op for op in range(len(structure.ops))]
 
 
+def unmerged(structure: Structure) -> QuotientGraph:
+    """Return the quotient graph of a partition with one group per op."""
+    return QuotientGraph(structure, singles(structure))
+
+
 def by_gain(
     rules: Rules,
     capacity: Capacity,
@@ -37,7 +42,7 @@ def by_gain(
     tensor are never merged. The function `advance` takes the number of merges since its last call.
     """
     budget = budget or Budget(None)
-    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    quotient = unmerged(rules.structure)
     bodies = {number: rules.body(number) for number in quotient.groups}
     heap: list[tuple[float, int, int, int, int]] = []
 
@@ -103,7 +108,7 @@ def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) ->
     producer into each of several consumers. Here the producer and its consumers become one kernel, or the producer is
     not fused.
     """
-    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    quotient = unmerged(rules.structure)
     heap: list[tuple[float, int, int, tuple[int, ...]]] = []
     latest: dict[int, tuple[int, ...]] = {}
 
@@ -137,7 +142,7 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     whose kernels are closest in the program is first. A pair is fused if the fusion is legal and the fused kernel has
     at most 64 ops. Matrix products are library calls and are not fused.
     """
-    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    quotient = unmerged(rules.structure)
     for _ in range(_MAX_INDUCTOR_ROUNDS):
         before = len(quotient.groups)
         for *_, a, b in sorted(_scored(rules, capacity, quotient)):
@@ -166,13 +171,9 @@ def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterab
                 continue
             a, b = pair
             mixed = bool(a & rules.reductions) != bool(b & rules.reductions)
-            shared = _touched(structure, a) & _touched(structure, b)
+            shared = set(structure.touched(a)).intersection(structure.touched(b))
             distance = max(abs(_first(a) - b.bit_length() + 1), abs(_first(b) - a.bit_length() + 1))
             yield mixed, -sum(capacity.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
-
-
-def _touched(structure: Structure, group: Mask) -> set[int]:
-    return {t for op in members(group) for t in (*structure.reads[op], *structure.makes[op])}
 
 
 def _first(group: Mask) -> int:

@@ -22,9 +22,6 @@ from roofwidget.workloads.structure import Structure
 
 _INJECTIVE_REMARK: Final = ": it moves elements from one tile to another"
 
-CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes", "capacity")
-"""The reasons for refusing a merge, in the order in which they are checked."""
-
 
 @dataclass(frozen=True)
 class Refusal:
@@ -241,9 +238,10 @@ class Rules:
             )
         elif (1 << a | 1 << b) & self.matmuls:
             product_name, op = (other, a) if product else (one, b)
+            kind = f"an injective op{_INJECTIVE_REMARK}" if 1 << op & self.injective else f"a {s.ops[op].kind}"
             sentence = (
                 f"{product_name} is a matrix product: only elementwise ops that follow it can join its kernel; "
-                f"{names[op]} is {_article(s.ops[op].kind)}{_INJECTIVE_REMARK if 1 << op & self.injective else ''}"
+                f"{names[op]} is {kind}"
             )
         elif 1 << b & self.injective:
             sentence = f"{other} moves elements to other places, so it cannot follow {one} row by row in one kernel"
@@ -273,10 +271,6 @@ class Rules:
 
     def _names(self, group: Mask) -> list[str]:
         return [self.structure.names[op] for op in members(group)]
-
-
-def _article(kind: str) -> str:
-    return "an injective op" if kind == "injective" else f"a {kind}"
 
 
 def _shortest(start: int, feeds: Sequence[Mask], through: Mask, end: Mask) -> list[int]:

@@ -141,10 +141,7 @@ class Op:
 @lru_cache(maxsize=4096)
 def added(counts: tuple[Count, ...]) -> Count:
     """Return the sum of counts. Results are cached, because the layers of a model repeat the same sums."""
-    total: Count = 0
-    for count in counts:
-        total = total + count
-    return total
+    return sum(counts)
 
 
 def _tensors(tensors: Iterable[Tensor], what: str) -> tuple[Tensor, ...]:

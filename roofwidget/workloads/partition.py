@@ -149,12 +149,12 @@ class Partition:
         rules = Rules(structure)
         given = list_argument(groups, "groups", "[['gelu', 'add'], ['norm']]")
         masks = [_mask_of(structure, group) for group in given]
-        _check(structure, rules, masks)
-        return Partition._new(structure, rules, masks)
+        _check(rules, masks)
+        return Partition._new(rules, masks)
 
     def _with(self, groups: Sequence[Mask], spilled: Iterable[int] = ()) -> Partition:
         spilled = {*self._spilled, *spilled}
-        return Partition._new(self._structure, self._rules, groups, spilled=spilled)
+        return Partition._new(self._rules, groups, spilled=spilled)
 
     # -- making a partition ----------------------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class Partition:
     def unfused(graph: Graph) -> Partition:
         """Return the partition with one kernel per op."""
         structure = _structure(graph, "unfused(graph)")
-        return Partition._new(structure, Rules(structure), greedy.singles(structure))
+        return Partition._new(Rules(structure), greedy.singles(structure))
 
     @_OfGraph
     @staticmethod
@@ -182,7 +182,7 @@ class Partition:
             reductions over different axes are not merged.
         """
         capacity, rules = _capacity_and_rules(graph, chip, dims, "fully(graph)")
-        return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
+        return Partition._new(rules, greedy.fully(rules, capacity))
 
     @_OfGraph
     @staticmethod
@@ -190,7 +190,7 @@ class Partition:
     def pairs(graph: Graph, *, chip: ChipLike | None = None, dims: Dims = None) -> Partition:
         """Return a partition with at most two ops per kernel, merged as by `fully`."""
         capacity, rules = _capacity_and_rules(graph, chip, dims, "pairs(graph)")
-        return Partition._new(capacity.structure, rules, greedy.pairs(rules, capacity))
+        return Partition._new(rules, greedy.pairs(rules, capacity))
 
     @staticmethod
     @keywords("Partition.like")
@@ -228,11 +228,11 @@ class Partition:
             raise ValueError(f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}")
         capacity, rules = _capacity_and_rules(graph, chip, dims, "like(which, graph, chip)")
         if which == "inductor":
-            return Partition._new(capacity.structure, rules, greedy.inductor_like(rules, capacity))
+            return Partition._new(rules, greedy.inductor_like(rules, capacity))
         if capacity.chip is None:
             raise TypeError("the rules of 'xla' weigh times: name a chip, such as Partition.like('xla', graph, 'v5p')")
         costs = search.Costs(capacity.structure, capacity.counts, capacity.chip, precision, _seconds(launch_overhead))
-        return Partition._new(capacity.structure, rules, greedy.xla_like(rules, capacity, costs))
+        return Partition._new(rules, greedy.xla_like(rules, capacity, costs))
 
     @_OfGraph
     @staticmethod
@@ -288,7 +288,6 @@ class Partition:
         costs = search.Costs(capacity.structure, capacity.counts, chip, precision, _seconds(launch_overhead))
         found = search.fastest(rules, capacity, costs, budget=budget, progress=progress)
         return Partition._new(
-            capacity.structure,
             rules,
             found.groups,
             how=found.how,
@@ -298,7 +297,6 @@ class Partition:
 
     @staticmethod
     def _new(
-        structure: Structure,
         rules: Rules,
         groups: Sequence[Mask],
         *,
@@ -312,7 +310,8 @@ class Partition:
         A spilled tensor counts only if a group would keep it on chip.
         """
         new = object.__new__(Partition)
-        new._structure, new._rules = structure, rules
+        new._structure = structure = rules.structure
+        new._rules = rules
         new._masks = tuple(in_order(structure, groups) or ())
         on_chip = {t for group in new._masks for t in structure.spillable(group)} if spilled else set()
         new._spilled = tuple(sorted(on_chip.intersection(spilled)))
@@ -463,7 +462,7 @@ class Partition:
         """
         one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
-        parts = _parts_without(self._structure, self._rules, whole, one)
+        parts = _parts_without(self._rules, whole, one)
         return self._with([*(group for group in self._masks if group != whole), one, *parts])
 
     def recompute(self, tensor: str | Tensor) -> Partition:
@@ -532,8 +531,7 @@ class Partition:
     @classmethod
     def _of_masks(cls, graph: Graph, groups: Sequence[Mask], **state: Any) -> Partition:
         """Return an unpickled partition."""
-        structure = Structure(graph)
-        return cls._new(structure, Rules(structure), groups, **state)
+        return cls._new(Rules(Structure(graph)), groups, **state)
 
     def __repr__(self) -> str:
         graph, kernels = self.graph, len(self)
@@ -604,9 +602,9 @@ def _mask_of(structure: Structure, group: Iterable[str | int]) -> Mask:
     return mask
 
 
-def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
+def _check(rules: Rules, groups: Sequence[Mask]) -> None:
     """Raise `ValueError` or `FusionError` if the groups are not a legal partition."""
-    covered = 0
+    structure, covered = rules.structure, 0
     for group in groups:
         if twice := covered & group:
             raise ValueError(f"op '{structure.label(twice & -twice)}' is in two groups")
@@ -620,7 +618,7 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
             raise FusionError(Refusal("not-connected", f"{apart[0]} and {apart[1]} share no tensor", tuple(apart)))
         if refusal := rules.refusal(group):
             raise FusionError(refusal)
-    quotient = QuotientGraph(structure, greedy.singles(structure))
+    quotient = greedy.unmerged(structure)
     for group in groups:
         parts = sorted({quotient.owner(op) for op in members(group)})
         if detour := quotient.detour(parts):
@@ -628,13 +626,14 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
         quotient.merge(parts)
 
 
-def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) -> list[Mask]:
+def _parts_without(rules: Rules, group: Mask, op: Mask) -> list[Mask]:
     """Return the groups into which a legal group is split when an op leaves it.
 
     The groups are the connected parts of the remaining ops. If a part has ops before and ops after the removed op, the
     ops before it are separated from the part's other ops. Each of these two sets is split into its connected parts. A
     part that breaks a rule of kinds is split into single ops.
     """
+    structure = rules.structure
     (left,) = members(op)
     before, after = structure.before[left], structure.after[left]
     parts: list[Mask] = []

@@ -97,7 +97,7 @@ class Costs:
         for op in members(group & ~smaller):
             moved += counts.extra[op]
             total = [some + more for some, more in zip(total, self._flops[op], strict=True)]
-        for t in {t for op in members(group & ~smaller) for t in (*s.reads[op], *s.makes[op])}:
+        for t in s.touched(group & ~smaller):
             moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
         return moved, tuple(total)
 
@@ -139,15 +139,12 @@ def fastest(
     groups are those of the greedy search.
     """
     budget = budget or Budget(None)
-    if not budget.is_limited:
-        exact = _exact(rules, capacity, costs, budget, progress)
-        if exact.is_complete:
-            return Found(exact.groups, "optimal", exact.evaluations)
-        return Found(_greedy(rules, capacity, costs, budget, progress), "greedy", MAX_STEPS)
-    groups = _greedy(rules, capacity, costs, budget, progress)
-    exact = _exact(rules, capacity, costs, budget, progress)
+    with_all = rules, capacity, costs, budget, progress
+    groups = _greedy(*with_all) if budget.is_limited else None
+    exact = _exact(*with_all)
     if exact.is_complete:
         return Found(exact.groups, "optimal", exact.evaluations)
+    groups = groups or _greedy(*with_all)
     if not exact.budget_ended:
         return Found(groups, "greedy", MAX_STEPS)
     finished = union(exact.groups)

@@ -5,7 +5,7 @@ Ops and tensors are numbered from 0 in the graph's order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -153,20 +153,19 @@ class Structure:
             [{word: evaluate(count, env) for word, count in by_class.items()} for by_class in raw.flops],
         )
 
+    def touched(self, group: Mask) -> Collection[int]:
+        """Return the distinct tensors that a group reads or writes."""
+        return dict.fromkeys(t for op in members(group) for t in (*self.reads[op], *self.makes[op]))
+
     def crossing(self, group: Mask) -> list[int]:
         """Return the distinct tensors that enter or leave a group."""
-        touched = dict.fromkeys(t for op in members(group) for t in (*self.reads[op], *self.makes[op]))
-        return [t for t in touched if self.crosses(t, group)]
+        return [t for t in self.touched(group) if self.crosses(t, group)]
 
     def crosses(self, t: int, group: Mask) -> bool:
         """Return whether a tensor enters or leaves a group."""
         if self.producer[t] & group:
             return self.kept[t] or bool(self.readers[t] & ~group)
         return bool(self.readers[t] & group)
-
-    def inside(self, group: Mask) -> list[int]:
-        """Return the tensors that only this group writes and reads."""
-        return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
 
     def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
         """Return the bytes that a group moves.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.precisions import precision_key
 from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
 
-DTYPES: Final[Mapping[str, int]] = MappingProxyType(
+DTYPES: Final = MappingProxyType(
     {
         "fp64": 64,
         "fp32": 32,
@@ -31,7 +31,7 @@ DTYPES: Final[Mapping[str, int]] = MappingProxyType(
 )
 """Bits of an element in memory, by dtype; tf32 is stored like fp32."""
 
-_BITS: Final[Mapping[str, Expression]] = {name: symbol(f"@{name}") for name in DTYPES}
+_BITS: Final = {name: symbol(f"@{name}") for name in DTYPES}
 
 
 @dataclass(frozen=True, init=False)

@@ -9,12 +9,14 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tests.places import ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import roofwidget as rw
 
-JS: Final = Path(__file__).parents[2] / "js"
+JS: Final = ROOT / "js"
 NODE: Final = shutil.which("node") or "node"
 # Far more than thousands of models need.
 _MAX_SECONDS: Final = 300

@@ -6,16 +6,13 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import roofwidget as rw
 from roofwidget.analysis.advice import SUGGESTIONS, Advice, Advices, advise
 
 CHIP = rw.Chip("chip", {"bf16": 100}, {"HBM": 10, "L2": 50}, links={"Link": 5.0})
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 def memory_bound(utilization: float, flops: float = 100) -> rw.Kernel:

@@ -1,17 +1,14 @@
 """The range of the axes that depends on the chips alone."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget import Chip
 from roofwidget.analysis.chip_frame import chip_frame
+from tests.places import golden
 
-CASES: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "golden/chip_frame.json").read_text(encoding="utf-8")
-)["cases"]
+CASES: list[dict[str, Any]] = golden("chip_frame.json")["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["title"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from roofwidget import Chip, Kernels, RooflineModel, compare_runs
+from tests.tables import has_columns
 
 CHIP: Final = Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
 
@@ -187,11 +188,14 @@ def test_other_numbers_do_not_match_without_known_work() -> None:
 
 def test_times_are_compared_as_difference_and_ratio() -> None:
     found = compare_runs(run(["a", "b", "c", "d"], [4, 2, 0, 1]), run(["a", "b", "c", "d"], [1, 3, 0, math.nan]))
-    np.testing.assert_array_equal(found.before, [4, 2, 0, 1])
-    np.testing.assert_array_equal(found.after, [1, 3, 0, math.nan])
-    np.testing.assert_array_equal(found.change, [-3, 1, 0, math.nan])
-    np.testing.assert_array_equal(found.ratio, [0.25, 1.5, math.nan, math.nan])
-    assert found.verdict.tolist() == ["faster", "slower", "same", "unknown"]
+    has_columns(
+        found,
+        before=[4, 2, 0, 1],
+        after=[1, 3, 0, math.nan],
+        change=[-3, 1, 0, math.nan],
+        ratio=[0.25, 1.5, math.nan, math.nan],
+        verdict=["faster", "slower", "same", "unknown"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,9 +238,9 @@ def test_half_as_many_launches_at_equal_time_a_launch_are_the_same_and_the_count
     before = Kernels(["gemm"], [100e9], [100e6], time=[10], count=[100])
     after = Kernels(["gemm"], [50e9], [50e6], time=[5], count=[50])
     found = compare_runs(before, after)
-    assert found.verdict.tolist() == ["same"]
-    assert (found.ratio.tolist(), found.change.tolist(), found.is_per_launch.tolist()) == ([1], [-5], [True])
-    assert (found.count_before.tolist(), found.count_after.tolist()) == ([100], [50])
+    has_columns(
+        found, verdict=["same"], ratio=[1], change=[-5], is_per_launch=[True], count_before=[100], count_after=[50]
+    )
     assert repr(found).splitlines()[2:] == [
         "gemm    100 ms × 100  100 ms × 50  ±0 %    same     unknown",
         "1 kernel was launched more or less often than before; compared are times per launch",
@@ -246,7 +250,7 @@ def test_half_as_many_launches_at_equal_time_a_launch_are_the_same_and_the_count
 def test_work_split_into_more_launches_is_compared_over_all_launches() -> None:
     before, after = products((4e9, 1, 2), count=[1]), products((4e9, 1, 1.5), count=[4])
     found = compare_runs(before, after)
-    assert (found.verdict.tolist(), found.ratio.tolist(), found.is_per_launch.tolist()) == (["faster"], [0.75], [False])
+    has_columns(found, verdict=["faster"], ratio=[0.75], is_per_launch=[False])
     assert "1 kernel does its work in more or fewer launches than before" in repr(found)
 
 
@@ -254,10 +258,13 @@ def test_intensity_and_what_binds_are_those_of_each_run_on_the_chip() -> None:
     before = Kernels(["a", "b"], [1e12, np.nan], [1e12, 1], time=[2, 1], chip=CHIP)
     after = Kernels(["a", "b"], [1e12, 1], [1e9, 1], time=[1, 1], chip=CHIP)
     found = compare_runs(before, after)
-    np.testing.assert_array_equal(found.ai_before, [1, np.nan])
-    np.testing.assert_array_equal(found.ai_after, [1000, 1])
-    assert found.bound_by_before.tolist() == ["HBM", "unknown"]
-    assert found.bound_by_after.tolist() == ["compute", "HBM"]
+    has_columns(
+        found,
+        ai_before=[1, np.nan],
+        ai_after=[1000, 1],
+        bound_by_before=["HBM", "unknown"],
+        bound_by_after=["compute", "HBM"],
+    )
     slow = Chip("Slow", {"bf16": 1e11}, {"HBM": 1e12})
     assert compare_runs(before, after, chip=slow).bound_by_before.tolist() == ["compute", "unknown"]
 

@@ -11,15 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.analysis.exercise import roofline_analysis
 
 KEYS = ["name", "arithmetic_intensity", "attainable_flops", "bound", "efficiency", "estimated_time_s"]
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 amounts = st.one_of(st.integers(0, 10**18), st.floats(1e-9, 1e18))
 rates = st.one_of(st.integers(1, 10**18), st.floats(1e-3, 1e18))

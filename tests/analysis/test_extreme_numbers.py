@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import roofwidget as rw
@@ -45,7 +45,6 @@ def test_the_roofline_is_quiet_and_known_for_all_finite_numbers(ai: float, peak:
     assert rw.ridge_point(peak, bandwidth) >= 0
 
 
-@settings(deadline=None)
 # The times on the other chip are finite, and their sum is not.
 @example(rows=[(1.0, 0.0, 2e299, 1), (1.0, 0.0, 3.2e299, 1)], peak=3.6e23, bandwidth=1.0, overlap=0.0, overhead=0.0)
 @given(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +16,10 @@ import roofwidget as rw
 from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.chips import Link
 from roofwidget.wire import by_row_from_wire, by_row_to_wire
+from tests.places import GOLDEN, golden, text_of
+from tests.tables import has_columns, lists
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-FILE = json.loads((GOLDEN / "moves.json").read_text(encoding="utf-8"))
+FILE = golden("moves.json")
 CHIP = rw.Chip(
     "Golden",
     FILE["chip"]["peak_flops"],
@@ -63,7 +62,7 @@ def test_a_program_takes_the_sum_of_its_kernels_one_that_cannot_be_said_as_it_wa
 def test_the_file_is_what_its_maker_writes_and_imports_nothing_of_the_package() -> None:
     assert len(FILE["cases"]) >= 30
     maker = GOLDEN / "make_moves.py"
-    assert (GOLDEN / "moves.json").read_text(encoding="utf-8") == runpy.run_path(str(maker))["text"]()
+    assert text_of(GOLDEN / "moves.json") == runpy.run_path(str(maker))["text"]()
 
 
 amounts = st.floats(1e3, 1e15)
@@ -101,13 +100,12 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
     )
     found = with_moves(table, {1: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
     assert found[[0]] == table[[0]]
-    assert {level: column.tolist() for level, column in found.bytes_by_level.items()} == {
+    assert lists(found.bytes_by_level) == {
         "HBM": [62e6, 31e6],
         "L2": [8e6, 4e6],
         "network": [5, 5],
     }
-    np.testing.assert_allclose(found.self_time, [100e-6, 25e-6], rtol=1e-12)
-    assert (found.category.tolist(), found.extra["rank"].tolist()) == (["x", "y"], [1, 2])
+    has_columns(found, self_time=pytest.approx([100e-6, 25e-6], rel=1e-12), category=["x", "y"], extra={"rank": [1, 2]})
 
 
 def test_what_describes_the_measured_data_is_left_out_and_a_table_without_self_time_stays_without() -> None:

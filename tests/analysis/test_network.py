@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import roofwidget as rw
@@ -25,9 +25,6 @@ from roofwidget.chips import Link
 
 WHOLE_SHARDS = ["all-gather", "reduce-scatter", "all-reduce"]
 PAIRS = [(kind, way) for kind in COLLECTIVES for way in TOPOLOGIES if (kind, way) != ("permute", "ring-both-ways")]
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 sizes = st.floats(1, 1e15)
 ranks = st.integers(1, 1000)

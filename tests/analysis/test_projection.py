@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,14 +11,13 @@ import pytest
 import roofwidget as rw
 from roofwidget import Chip, Kernels, MissingFigureError, project
 from roofwidget.analysis.projection import Projection
+from tests.places import golden
 
 # Ridge points of 100 and 200 FLOP/B.
 OLD: Final = Chip("Old", {"bf16": 1e14, "fp32": 1e13}, {"HBM": 1e12, "L2": 1e13}, clock="2 GHz")
 NEW: Final = Chip("New", {"bf16": 4e14, "fp8": 8e14}, {"DRAM": 2e12})
 
-GOLDEN: Final[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "golden" / "projection.json").read_text(encoding="utf-8")
-)
+GOLDEN: Final[dict[str, Any]] = golden("projection.json")
 CHIPS: Final = {name: Chip(name, **told) for name, told in GOLDEN["chips"].items()}
 
 

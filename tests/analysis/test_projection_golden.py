@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import roofwidget as rw
+from tests.places import GOLDEN, golden, text_of
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-FILE = json.loads((GOLDEN / "projection.json").read_text(encoding="utf-8"))
+FILE = golden("projection.json")
 OPTIONS = ("precision", "memory", "clock", "at_roof")
 
 
@@ -57,6 +55,6 @@ def test_a_projected_time_is_what_exact_fractions_give(case: dict[str, Any]) -> 
 def test_the_file_is_what_its_maker_writes_and_imports_nothing_of_the_package() -> None:
     assert len(FILE["cases"]) >= 30
     maker = GOLDEN / "make_projection.py"
-    assert (GOLDEN / "projection.json").read_text(encoding="utf-8") == runpy.run_path(str(maker))["text"]()
-    assert "import roofwidget" not in maker.read_text(encoding="utf-8")
-    assert "from roofwidget" not in maker.read_text(encoding="utf-8")
+    assert text_of(GOLDEN / "projection.json") == runpy.run_path(str(maker))["text"]()
+    assert "import roofwidget" not in text_of(maker)
+    assert "from roofwidget" not in text_of(maker)

@@ -13,6 +13,8 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.analysis.ranks import Straggler
+from tests.places import write
+from tests.tables import has_columns
 
 GEMM, GELU, REDUCE = "gemm", "gelu", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
 
@@ -31,10 +33,13 @@ def test_each_kernel_has_its_slowest_rank_its_median_and_its_spread_over_ranks()
     ranks = four()
     assert ranks.names.tolist() == [GEMM, GELU, REDUCE]
     np.testing.assert_allclose(ranks.time[0], [0.2, 0.202, 0.26, 0.198])
-    assert ranks.slowest_rank.tolist() == ["rank 2", "rank 3", "rank 0"]
-    assert ranks.fastest_rank.tolist() == ["rank 3", "rank 0", "rank 2"]
-    np.testing.assert_allclose(ranks.median, [0.201, 0.02, 0.05])
-    np.testing.assert_allclose(ranks.spread, [(0.26 - 0.198) / 0.201, 0.05, 0.04 / 0.05])
+    has_columns(
+        ranks,
+        slowest_rank=["rank 2", "rank 3", "rank 0"],
+        fastest_rank=["rank 3", "rank 0", "rank 2"],
+        median=pytest.approx([0.201, 0.02, 0.05], rel=1e-7),
+        spread=pytest.approx([(0.26 - 0.198) / 0.201, 0.05, 0.04 / 0.05], rel=1e-7),
+    )
 
 
 def test_a_straggler_is_named_with_its_seconds_and_its_kernels() -> None:
@@ -48,8 +53,7 @@ def test_a_straggler_is_named_with_its_seconds_and_its_kernels() -> None:
 
 def test_waiting_in_collectives_is_on_the_fast_ranks_and_makes_no_straggler() -> None:
     ranks = four()
-    np.testing.assert_allclose(ranks.waiting, [0.04, 0.04, 0, 0.04])
-    assert ranks.is_collective.tolist() == [False, False, True]
+    has_columns(ranks, waiting=pytest.approx([0.04, 0.04, 0, 0.04], rel=1e-7), is_collective=[False, False, True])
     assert ranks.last == "rank 2"
     assert ranks.slowest_rank[2] == "rank 0"
     assert [one.rank for one in ranks.stragglers] == ["rank 2"]
@@ -82,8 +86,9 @@ def test_a_rank_without_a_kernel_is_neither_its_slowest_nor_its_fastest() -> Non
     some = rw.Kernels(["a", "b"], [1, 1], [1, 1], time=[1, 2])
     more = rw.Kernels(["a", "c", "d"], [1] * 3, [1] * 3, time=[2.0, 3.0, np.nan])
     ranks = rw.ranks([some, more])
-    assert ranks.slowest_rank.tolist() == ["rank 1", "rank 0", "rank 1", None]
-    assert ranks.fastest_rank.tolist() == ["rank 0", "rank 0", "rank 1", None]
+    has_columns(
+        ranks, slowest_rank=["rank 1", "rank 0", "rank 1", None], fastest_rank=["rank 0", "rank 0", "rank 1", None]
+    )
     assert ranks.to_dataframe()["ranks"].tolist() == [2, 1, 1, 0]
 
 
@@ -117,7 +122,7 @@ def test_a_kernel_that_takes_no_time_on_the_median_rank_has_no_finite_spread() -
 
 def test_a_kernel_of_two_ranks_has_a_median_between_them_and_may_make_a_straggler() -> None:
     ranks = rw.ranks(of([1, 3]))
-    assert (ranks.median.tolist(), ranks.spread.tolist(), ranks.excess.tolist()) == ([2], [1], [-1, 1])
+    has_columns(ranks, median=[2], spread=[1], excess=[-1, 1])
     assert [(one.rank, one.share) for one in ranks.stragglers] == [("rank 1", 0.5)]
 
 
@@ -238,7 +243,7 @@ def test_ranks_are_matched_by_columns_of_numbers_too() -> None:
 
 def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path) -> None:
     for number in (10, 9, 0):
-        (tmp_path / f"trace_rank{number}_step3.csv").write_text(f"name,time (s)\ngemm,{1 + number}\n", encoding="utf-8")
+        write(tmp_path / f"trace_rank{number}_step3.csv", f"name,time (s)\ngemm,{1 + number}\n")
     ranks = rw.ranks(str(tmp_path / "*.csv"))
     assert ranks.ranks == ("rank 0", "rank 9", "rank 10")
     assert ranks.time.tolist() == [[1, 10, 11]]
@@ -249,7 +254,7 @@ def test_profiles_are_read_and_named_by_the_number_of_their_rank(tmp_path: Path)
 
 def test_profiles_without_numbers_of_ranks_have_the_names_of_their_paths(tmp_path: Path) -> None:
     for name in ("node1", "node2"):
-        (tmp_path / f"{name}.csv").write_text("name,time (s)\ngemm,1\n", encoding="utf-8")
+        write(tmp_path / f"{name}.csv", "name,time (s)\ngemm,1\n")
     assert rw.ranks(str(tmp_path / "*.csv")).ranks == (str(tmp_path / "node1.csv"), str(tmp_path / "node2.csv"))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +10,13 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.kernels.work import with_typed_work
+from tests.places import golden
+from tests.tables import has_columns
 
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden/ratios.json").read_text(encoding="utf-8"))
+GOLDEN = golden("ratios.json")
 CHIP = rw.Chip("chip", GOLDEN["chip"]["peaks"], GOLDEN["chip"]["memories"], default_precision="fp64")
 LAPTOP = rw.Chip("Made-up laptop", {"fp64": "1 TFLOP/s"}, {"DRAM": "100 GB/s"})
 LAB = rw.Kernels(["triad", "dgemm"], intensity=[0.083, 12.5], rate=[15.4e9, 880e9])
@@ -141,7 +141,7 @@ def test_typed_work_completes_what_the_ratios_give(case: dict[str, Any]) -> None
 def test_runs_are_compared_by_their_intensities() -> None:
     faster = LAB.replace(intensity=[0.1, 12.5])
     runs = rw.compare_runs(LAB, faster, chip=LAPTOP)
-    assert (runs.ai_before.tolist(), runs.ai_after.tolist()) == ([0.083, 12.5], [0.1, 12.5])
+    has_columns(runs, ai_before=[0.083, 12.5], ai_after=[0.1, 12.5])
 
 
 def unknown(bound: Bound) -> bool:

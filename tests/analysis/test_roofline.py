@@ -6,21 +6,22 @@ import json
 import math
 import re
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import roofwidget as rw
 from roofwidget.analysis.roofline import join_times
+from tests import places
+from tests.places import json_of, text_of
 
-GOLDEN_FILE = Path(__file__).parents[1] / "golden/roofline.json"
-GOLDEN: dict[str, Any] = json.loads(GOLDEN_FILE.read_text(encoding="utf-8"))
+GOLDEN_FILE = places.GOLDEN / "roofline.json"
+GOLDEN: dict[str, Any] = json_of(GOLDEN_FILE)
 CLOSE = 1e-12
 NUMBERS = [
     *("compute_time", "time", "attainable", "attainable_fraction", "achieved", "peak_fraction", "roof_fraction"),
@@ -28,10 +29,6 @@ NUMBERS = [
 ]
 OF_OPTIONS = ["body_time", "network_time", "overhead_time", "exposed_fraction"]
 WORDS = ["bound_by", "regime", "balanced", "above_roof"]
-
-# A deadline for each example would make slow machines fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 rates = st.floats(min_value=1e3, max_value=1e18)
 
@@ -82,7 +79,7 @@ def wrong(bound: rw.Bound, expected: dict[str, Any], levels: list[str]) -> dict[
 
 def test_there_are_enough_cases_and_the_generator_knows_nothing_of_the_package() -> None:
     assert len(GOLDEN["cases"]) >= 500
-    text = (GOLDEN_FILE.parent / "golden_roofline.py").read_text(encoding="utf-8")
+    text = text_of(GOLDEN_FILE.parent / "golden_roofline.py")
     assert not re.search(r"(import|from) roofwidget", text)
 
 

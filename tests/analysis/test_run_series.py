@@ -11,6 +11,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget import Chip, Kernels, RunSeries, compare_runs
+from tests.tables import has_columns
 
 # Bounds: matmul 4 s, copy 1 s, fused 2 s.
 CHIP = Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
@@ -39,8 +40,11 @@ def four(**options: Any) -> RunSeries:
 def test_each_kernel_has_a_row_with_its_place_in_each_run() -> None:
     runs = four()
     assert (len(runs), runs.runs, runs.baseline) == (4, ("v1", "v2", "v3", "v4"), "v1")
-    assert runs.names.tolist() == ["matmul", "copy", "gelu", "fused"]
-    assert runs.rows.tolist() == [[0, 1, 0, 1], [1, 0, 2, -1], [2, 2, -1, -1], [-1, -1, 1, 0]]
+    has_columns(
+        runs,
+        names=["matmul", "copy", "gelu", "fused"],
+        rows=[[0, 1, 0, 1], [1, 0, 2, -1], [2, 2, -1, -1], [-1, -1, 1, 0]],
+    )
     assert runs.is_missing.sum(axis=0).tolist() == [1, 1, 1, 2]
 
 
@@ -75,19 +79,25 @@ def test_a_hundred_thousand_kernels_in_four_runs_are_matched() -> None:
 def test_times_bounds_and_changes_are_given_for_each_run() -> None:
     runs = four()
     nan = math.nan
-    np.testing.assert_array_equal(runs.time, [[8, 8, 5, 5], [2, 2, 2, nan], [2, 4, nan, nan], [nan, nan, 4, 2.5]])
-    np.testing.assert_array_equal(runs.bound_time, [[4] * 4, [1, 1, 1, nan], [1, 1, nan, nan], [nan, nan, 2, 2]])
+    has_columns(
+        runs,
+        time=[[8, 8, 5, 5], [2, 2, 2, nan], [2, 4, nan, nan], [nan, nan, 4, 2.5]],
+        bound_time=[[4] * 4, [1, 1, 1, nan], [1, 1, nan, nan], [nan, nan, 2, 2]],
+    )
     np.testing.assert_allclose(
         runs.utilization, [[0.5, 0.5, 0.8, 0.8], [0.5] * 3 + [nan], [0.5, 0.25, nan, nan], [nan, nan, 0.5, 0.8]]
     )
-    np.testing.assert_array_equal(runs.change, [[0, 0, -3, -3], [0, 0, 0, nan], [0, 2, nan, nan], [nan] * 4])
-    np.testing.assert_array_equal(runs.ratio, [[1, 1, 0.625, 0.625], [1, 1, 1, nan], [1, 2, nan, nan], [nan] * 4])
-    assert runs.verdict.tolist() == [
-        ["same", "same", "faster", "faster"],
-        ["same", "same", "same", None],
-        ["same", "slower", None, None],
-        [None] * 4,
-    ]
+    has_columns(
+        runs,
+        change=[[0, 0, -3, -3], [0, 0, 0, nan], [0, 2, nan, nan], [nan] * 4],
+        ratio=[[1, 1, 0.625, 0.625], [1, 1, 1, nan], [1, 2, nan, nan], [nan] * 4],
+        verdict=[
+            ["same", "same", "faster", "faster"],
+            ["same", "same", "same", None],
+            ["same", "slower", None, None],
+            [None] * 4,
+        ],
+    )
 
 
 def test_another_run_can_be_the_baseline() -> None:
@@ -100,8 +110,7 @@ def test_another_run_can_be_the_baseline() -> None:
 
 def test_two_of_the_runs_are_compared_as_two_runs() -> None:
     both = four().comparison("v4", before="v3")
-    assert both.names.tolist() == ["matmul", "fused"]
-    assert both.verdict.tolist() == ["same", "faster"]
+    has_columns(both, names=["matmul", "fused"], verdict=["same", "faster"])
     assert four().comparison("v3").only_before.names.tolist() == ["gelu"]
     with pytest.raises(ValueError, match="no run is called 'v5'; there are 'v1', "):
         four().comparison("v5")
@@ -110,7 +119,7 @@ def test_two_of_the_runs_are_compared_as_two_runs() -> None:
 def test_times_of_one_launch_are_compared_where_the_numbers_of_launches_differ() -> None:
     runs = [Kernels(["gemm"], [1e9 * n], [1e6 * n], time=[n], count=[n]) for n in (10, 5, 20)]
     found = compare_runs(*runs)
-    assert (found.verdict.tolist(), found.ratio.tolist()) == ([["same"] * 3], [[1, 1, 1]])
+    has_columns(found, verdict=[["same"] * 3], ratio=[[1, 1, 1]])
     assert found.largest_step is None
     assert "no kernel changed from run to run" in repr(found)
 
@@ -130,10 +139,13 @@ def test_totals_are_in_the_order_of_dates() -> None:
     dates = {"v1": "2026-03-01", "v2": date(2026, 1, 1), "v3": "2026-02-01T12:30", "v4": datetime(2026, 4, 1)}  # noqa: DTZ001 - without a time zone
     trend = four(dates=dates).trend()
     assert trend.runs == ("v2", "v3", "v1", "v4")
-    assert trend.time.tolist() == [14, 11, 12, 7.5]
-    assert trend.bound_time.tolist() == [6, 7, 6, 6]
-    assert trend.utilization.tolist() == [6 / 14, 7 / 11, 0.5, 0.8]
-    np.testing.assert_allclose(trend.change, [1 / 6, -1 / 12, 0, -4.5 / 12])
+    has_columns(
+        trend,
+        time=[14, 11, 12, 7.5],
+        bound_time=[6, 7, 6, 6],
+        utilization=[6 / 14, 7 / 11, 0.5, 0.8],
+        change=pytest.approx([1 / 6, -1 / 12, 0, -4.5 / 12], rel=1e-7),
+    )
     np.testing.assert_allclose(trend.step, [math.nan, 11 / 14 - 1, 1 / 11, 7.5 / 12 - 1])
     assert repr(trend).splitlines() == [
         "RunTrend: 4 runs; self time 14 s to 7.5 s (−46 %)",
@@ -284,8 +296,9 @@ def test_what_cannot_be_compared_is_one_clear_error(
 def test_the_table_of_all_runs_has_the_run_as_category_and_keeps_the_own_category() -> None:
     runs = {name: run(matmul=8, copy=2).replace(category=["gemm", None]) for name in ("v1", "v2", "v3")}
     table = compare_runs(runs).kernels
-    assert table.category.tolist() == ["v1", "v1", "v2", "v2", "v3", "v3"]
-    assert table.extra["category in the profile"].tolist() == ["gemm", None] * 3
+    has_columns(
+        table, category=["v1", "v1", "v2", "v2", "v3", "v3"], extra={"category in the profile": ["gemm", None] * 3}
+    )
     assert (table.series, table.chip) == (True, CHIP)
     assert rw.RooflineModel(None, compare_runs(runs)).has_series
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import roofwidget as rw
 from roofwidget.analysis.network import collective_time
 from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
+from tests.places import golden
 
-PRINTED: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/guide.json").read_text(encoding="utf-8"))
+PRINTED: dict[str, Any] = golden("guide.json")
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 V5E = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.2e11})
 V5P = rw.Chip("v5p", {"bf16": 4.59e14}, {"HBM": 2.765e12}, links={"ICI": 6 * 9e10})
 V5E_INT8 = rw.Chip("v5e", {"int8": 3.94e14}, {"HBM": 8.1e11, "VMEM": 22 * 8.1e11})
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 rates = st.floats(1e9, 1e18)
 

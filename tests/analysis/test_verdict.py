@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,10 +9,9 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.verdict import RULES, Fusion, facts_of, family_of, verdict_of
+from tests.places import golden
 
-GOLDEN: Final[list[dict[str, Any]]] = json.loads(
-    (Path(__file__).parents[1] / "golden" / "verdicts.json").read_text(encoding="utf-8")
-)
+GOLDEN: Final[list[dict[str, Any]]] = golden("verdicts.json")
 
 
 def kernels_of(rows: list[dict[str, Any]]) -> rw.Kernels:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, box_of, centre, enter, shown
 from tests.browser.lab import Notebook
+from tests.places import ROOT, text_of
 
-AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 # Every rule but those of whole pages, with the size of targets, which is off unless asked for; or a few rules alone.
 CHECK = """async (root, only) => {
   const rules = only ? { runOnly: only } : { rules: { 'target-size': { enabled: true } } };
@@ -76,7 +76,7 @@ RUNS = """w = rw.roofline("h100-sxm", [("matmul", 4e14, 1e12, 1.0), ("norm", 1e1
 w"""
 
 
-def shown(book: Notebook, cell: int) -> Drawn:
+def run_alone(book: Notebook, cell: int) -> Drawn:
     """Run a cell, with the widgets of the others cleared away."""
     book.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     book.run(cell)
@@ -101,7 +101,7 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     cells = [PLAIN, CATALOGUE, GRAPH, PROFILE]
     # One output is one run over all of them, and none of them is taken off the page.
     book = notebook(["\n".join(f"{cell.removesuffix('w')}display(w)" for cell in cells)], height=2600)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     profile = Drawn(book, 3)
     all_of_them = book.page.locator(".jp-Cell-outputArea")
@@ -110,40 +110,38 @@ def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) ->
     assert {"color-contrast", "target-size", "label", "nested-interactive"} <= held
     unfold(all_of_them)
     profile.axes()
-    expect(profile.root.get_by_role("dialog")).to_be_visible()
+    expect(profile.get_by_role("dialog")).to_be_visible()
     assert checked(all_of_them) > held, "what scrolls is checked, too"
-    expect(profile.root.locator(".rw-timebar > i")).to_have_count(3)
-    expect(profile.root.locator("[data-rw='legend'] button[data-category]")).to_have_count(3)
-    profile.page.keyboard.press("Escape")
+    expect(profile.locator(".rw-timebar > i")).to_have_count(3)
+    expect(profile.locator("[data-rw='legend'] button[data-category]")).to_have_count(3)
+    profile.press("Escape")
     # What is shown only for a while, each state after the other.
     profile.tool("marks").click()
-    expect(profile.root.get_by_role("dialog", name="What the marks mean")).to_be_visible()
+    expect(profile.get_by_role("dialog", name="What the marks mean")).to_be_visible()
     checked(profile.root)
-    profile.page.keyboard.press("Escape")
+    profile.press("Escape")
     profile.tool("open").click()
     checked(profile.root)
-    path = profile.root.get_by_role("textbox", name="Path")
-    path.fill("../elsewhere.csv")
-    path.press("Enter")
+    path = profile.get_by_role("textbox", name="Path")
+    enter(path, "../elsewhere.csv")
     checked(profile.root)
-    profile.root.get_by_role("button", name="Show alone").click()
-    expect(profile.root.get_by_role("alert").first).to_be_visible()
-    profile.box("peak").fill("fast")
-    profile.box("peak").press("Enter")
+    profile.button("Show alone").click()
+    expect(profile.get_by_role("alert").first).to_be_visible()
+    enter(profile.box("peak"), "fast")
     expect(profile.box("peak")).to_have_attribute("aria-invalid", "true")
     checked(profile.root)
     book.python("(setattr(w, 'presentation', True), setattr(w, 'view', 'time'))")
-    expect(profile.root.locator(".rw-diagonal")).to_have_count(1)
-    profile.root.locator(".rw-large").wait_for()
+    expect(profile.locator(".rw-diagonal")).to_have_count(1)
+    profile.locator(".rw-large").wait_for()
     checked(profile.root)
     # Another theme has other colours, and the rest as it was.
     book.theme("dark")
-    expect(profile.root.locator(".rw-dark")).to_be_visible()
+    expect(profile.locator(".rw-dark")).to_be_visible()
     contrasts(all_of_them)
     book.python("(setattr(w, 'presentation', False), setattr(w, 'view', 'roofline'))")
-    profile.root.locator(".rw-large").wait_for(state="detached")
+    profile.locator(".rw-large").wait_for(state="detached")
     profile.tool("marks").click()
-    expect(profile.root.get_by_role("dialog", name="What the marks mean")).to_be_visible()
+    expect(profile.get_by_role("dialog", name="What the marks mean")).to_be_visible()
     contrasts(profile.root)
 
 
@@ -156,37 +154,37 @@ def contrasts(root: Locator) -> None:
 def test_axe_finds_nothing_while_a_kernel_is_hovered_or_a_file_opened_and_on_a_phone(notebook: OpenNotebook) -> None:
     cells = ["import roofwidget as rw\nw = rw.explore()\nw", RUNS]
     book = notebook(["\n".join(f"{cell.removesuffix('w')}display(w)" for cell in cells)], height=2600)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     empty, compared = Drawn(book, 0), Drawn(book, 1)
     checked(empty.root)
-    empty.root.get_by_role("button", name="Open", exact=True).first.click()
+    empty.button("Open", exact=True).first.click()
     checked(empty.root)
-    empty.root.get_by_role("button", name="Add a chip").click()
-    expect(empty.root.get_by_role("combobox", name="Search chips")).to_be_visible()
+    empty.button("Add a chip").click()
+    expect(empty.get_by_role("combobox", name="Search chips")).to_be_visible()
     checked(empty.root)
     compared.chart.focus()
-    compared.page.keyboard.press("End")
+    compared.press("End")
     assert compared.tooltip()
     checked(compared.root)
     book.python("setattr(w, 'view', 'time')")
-    expect(compared.root.locator(".rw-diagonal")).to_have_count(1)
+    expect(compared.locator(".rw-diagonal")).to_have_count(1)
     checked(compared.root)
     book.python("setattr(w, 'view', 'roofline')")
     x, y = compared.place(1000, book.python("w.peak_flops"))
-    compared.page.mouse.move(x, y - 40)
-    compared.page.mouse.move(x, y)
-    expect(compared.root.get_by_role("note")).to_be_visible()
+    compared.mouse.move(x, y - 40)
+    compared.mouse.move(x, y)
+    expect(compared.get_by_role("note")).to_be_visible()
     checked(compared.root)
     book.page.set_viewport_size({"width": 480, "height": 2600})
-    compared.root.locator(".rw-narrow").wait_for()
+    compared.locator(".rw-narrow").wait_for()
     unfold(compared.root)
     checked(compared.root)
-    compared.root.locator("[data-tool=more]").click()
-    expect(compared.root.get_by_role("menu", name="More")).to_be_visible()
+    compared.locator("[data-tool=more]").click()
+    expect(compared.get_by_role("menu", name="More")).to_be_visible()
     checked(compared.root)
     book.theme("dark")
-    expect(compared.root.locator(".rw-dark")).to_be_visible()
+    expect(compared.locator(".rw-dark")).to_be_visible()
     contrasts(compared.root)
     contrasts(empty.root)
 
@@ -195,7 +193,7 @@ def stops(drawn: Drawn) -> list[str]:
     """Return what Tab goes to within the widget, in order."""
     names = []
     for _ in range(120):
-        drawn.page.keyboard.press("Tab")
+        drawn.press("Tab")
         name = drawn.root.evaluate("""(root) => {
           const one = document.activeElement;
           if (!root.contains(one)) return null;
@@ -211,7 +209,7 @@ def stops(drawn: Drawn) -> list[str]:
 
 def spoken(drawn: Drawn) -> str:
     """Return what the status row under the chart says to those who hear it."""
-    lines = drawn.root.locator(".rw-formula + .rw-spoken").all_text_contents()
+    lines = drawn.locator(".rw-formula + .rw-spoken").all_text_contents()
     return lines[0].replace("\xa0", " ")
 
 
@@ -250,19 +248,19 @@ def undone_from_what_goes_away(drawn: Drawn) -> None:
     size = drawn.page.viewport_size
     assert size is not None
     drawn.page.set_viewport_size({"width": 900, "height": size["height"]})
-    sliders = drawn.root.locator("[data-rw='slider']").first
+    sliders = drawn.locator("[data-rw='slider']").first
     drawn.chart.focus()
-    drawn.page.keyboard.press("End")
+    drawn.press("End")
     before = centre(sliders)
     for key in ("m", "ArrowUp", "Enter"):
-        drawn.page.keyboard.press(key)
+        drawn.press(key)
     assert "what if: 50 " in drawn.sentence()
     assert centre(sliders) == before
-    back = drawn.root.locator(".rw-footer").get_by_role("button", name="Remove")
+    back = drawn.locator(".rw-footer").get_by_role("button", name="Remove")
     back.press("Control+z")
     expect(back).to_have_count(0)
     # Nothing stood behind it: what stood before it.
-    expect(drawn.root.get_by_role("button", name=re.compile("^Select (it|these)"))).to_be_focused()
+    expect(drawn.button(re.compile("^Select (it|these)"))).to_be_focused()
     drawn.page.set_viewport_size(size)
 
 
@@ -275,25 +273,25 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     assert book.page.evaluate("() => window.focused === document.activeElement"), "a new widget takes no focus"
     heard_once(drawn)
 
-    drawn.root.locator("button").first.focus()
+    drawn.locator("button").first.focus()
     reached = stops(drawn)
     assert not [name for name in reached if name.startswith("no ring")]
-    assert len(reached) == drawn.root.locator(STOPS).filter(visible=True).count() - 1
+    assert len(reached) == drawn.locator(STOPS).filter(visible=True).count() - 1
 
-    drawn = shown(book, 2)
-    button = drawn.root.get_by_role("button", name="Add a chip")
+    drawn = run_alone(book, 2)
+    button = drawn.button("Add a chip")
     button.press("Enter")
-    drawn.root.get_by_role("combobox", name="Search chips").focus()
-    drawn.page.keyboard.press("Escape")
+    drawn.get_by_role("combobox", name="Search chips").focus()
+    drawn.press("Escape")
     expect(button).to_be_focused()
     expect(button).to_have_attribute("aria-expanded", "false")
     # The tabs are one stop, and arrow keys open one after the other. Closed, the focus is back at its tab.
-    kernels, chip = (drawn.root.locator(f"[data-rw='tab-{name}']") for name in ("kernels", "chip"))
+    kernels, chip = (drawn.locator(f"[data-rw='tab-{name}']") for name in ("kernels", "chip"))
     kernels.press("ArrowRight")
     expect(chip).to_be_focused()
-    expect(drawn.root.locator(".rw-card")).to_be_visible()
-    drawn.root.get_by_role("button", name="Close").press("Enter")
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    expect(drawn.locator(".rw-card")).to_be_visible()
+    drawn.button("Close").press("Enter")
+    expect(drawn.get_by_role("tabpanel")).to_have_count(0)
     expect(chip).to_be_focused()
 
     scroller = drawn.root.evaluate_handle("""(root) => {
@@ -306,34 +304,28 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     drawn.chart.focus()
     top = scroller.evaluate("(one) => one.scrollTop")
     for key, name in (("End", "right"), ("Home", "left"), ("ArrowRight", "right"), ("ArrowLeft", "left")):
-        drawn.page.keyboard.press(key)
+        drawn.press(key)
         assert drawn.tooltip().startswith(name)
-    drawn.page.keyboard.press("Space")
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
-    drawn.page.keyboard.press("ArrowUp")
+    drawn.press("Space")
+    drawn.becomes("list(w.selected)", [0])
+    drawn.press("ArrowUp")
     assert scroller.evaluate("(one) => one.scrollTop") == top
 
     # Whose cycles they are.
     book.python("setattr(w, 'rate_unit', 'FLOP/cycle')")
     menu = drawn.axes()
     expect(menu).to_contain_text("Cycles of NVIDIA A100 SXM4 80GB: 1.41 GHz")
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     expect(menu).to_have_count(0)
 
-    drawn = shown(book, 3)
+    drawn = run_alone(book, 3)
     undone_from_what_goes_away(drawn)
-    search = drawn.root.get_by_role("searchbox")
+    search = drawn.get_by_role("searchbox")
     search.fill("nothing is called so")
-    clear = drawn.root.get_by_role("button", name="Clear").first
+    clear = drawn.button("Clear").first
     clear.press("Enter")
     expect(drawn.chart).to_be_focused()
     assert book.page.locator(".jp-Notebook .jp-Cell").count() == 4
-
-
-def centre(one: Locator) -> tuple[float, float]:
-    box = one.bounding_box()
-    assert box is not None
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def colours(drawn: Drawn) -> dict[str, Any]:
@@ -353,15 +345,13 @@ def colours(drawn: Drawn) -> dict[str, Any]:
 
 
 def test_it_follows_forced_colours_a_narrow_page_and_text_from_right_to_left(notebook: OpenNotebook) -> None:
-    book = notebook([PROFILE.replace("names", "import roofwidget as rw\nnames", 1)], height=1400)
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, PROFILE.replace("names", "import roofwidget as rw\nnames", 1), height=1400)
     unfold(drawn.root)
-    table = drawn.root.get_by_role("grid")
+    table = drawn.get_by_role("grid")
     table.press("ArrowDown")
     table.press("Enter")
     table.blur()
-    expect(drawn.root.locator(".rw-chosen")).to_have_count(1)
+    expect(drawn.locator(".rw-chosen")).to_have_count(1)
     ours = colours(drawn)
     assert (ours["halo"], ours["box"], ours["chosen"]) == ("#ffffff", "rgb(217, 221, 227)", "none")
     assert ours["parts"] == 3
@@ -371,16 +361,16 @@ def test_it_follows_forced_colours_a_narrow_page_and_text_from_right_to_left(not
     )
     for scheme, background, text, edge in schemes:
         book.page.emulate_media(forced_colors="active", color_scheme=scheme)
-        expect(drawn.root.locator(".rw-axes").first).to_have_attribute("fill", text)
+        expect(drawn.locator(".rw-axes").first).to_have_attribute("fill", text)
         forced = colours(drawn)
         assert (forced["halo"], forced["box"], forced["chosen"], forced["parts"]) == (background, edge, "solid", 3)
     book.page.emulate_media(forced_colors="none", color_scheme="light")
-    expect(drawn.root.locator(".rw-axes").first).to_have_attribute("fill", ours["axes"])
+    expect(drawn.locator(".rw-axes").first).to_have_attribute("fill", ours["axes"])
 
     # Half as many px is what a page enlarged to 200 % has; 460 leave the widget less than 360.
     for width in (600, 460):
         book.page.set_viewport_size({"width": width, "height": 1400})
-        drawn.eventually(lambda: drawn.root.locator(".rw-narrow").count() == 1)
+        drawn.eventually(lambda: drawn.locator(".rw-narrow").count() == 1)
         assert drawn.root.evaluate(CLIPPED) == []
         assert drawn.root.evaluate(SMALL) == []
 
@@ -392,77 +382,71 @@ def test_it_follows_forced_colours_a_narrow_page_and_text_from_right_to_left(not
     slider = drawn.slider("peak")
     slider.press("ArrowRight")
     assert float(slider.input_value()) > thumb
-    row = drawn.root.locator("[data-rw='slider']").first
+    row = drawn.locator("[data-rw='slider']").first
     box = row.locator(".rw-box")
     assert centre(box)[0] < centre(row)[0], "the box stands where a line ends"
 
 
 def test_in_a_presentation_everything_is_larger_and_under_the_hand(notebook: OpenNotebook) -> None:
-    book = notebook([GRAPH.replace("g =", "import roofwidget as rw\ng =", 1)], height=1200)
-    book.run(0)
-    drawn = Drawn(book)
-    label = drawn.root.locator("text[data-label='roof h100-sxm']")
-    small = label.bounding_box()
-    assert small is not None
+    book, drawn = shown(notebook, GRAPH.replace("g =", "import roofwidget as rw\ng =", 1), height=1200)
+    label = drawn.locator("text[data-label='roof h100-sxm']")
+    small = box_of(label)
     drawn.tool("present").click()
-    drawn.root.locator(".rw-large").wait_for()
+    drawn.locator(".rw-large").wait_for()
     drawn.eventually(lambda: book.python("w.presentation") is True)
     drawn.tool("present").press("Enter")
-    drawn.root.locator(".rw-large").wait_for(state="detached")
+    drawn.locator(".rw-large").wait_for(state="detached")
     drawn.eventually(lambda: book.python("w.presentation") is False)
     book.python("setattr(w, 'presentation', True)")
-    drawn.root.locator(".rw-large").wait_for()
-    drawn.page.keyboard.press("Escape")
-    large = label.bounding_box()
-    assert large is not None
+    drawn.locator(".rw-large").wait_for()
+    drawn.press("Escape")
+    large = box_of(label)
     assert abs(large["height"] / small["height"] - 1.6) < 0.05
     sizes = drawn.root.evaluate("""(root) => [...root.querySelectorAll('p, button, select, input, text, dt')]
       .filter((one) => one.getClientRects().length > 0)
       .map((one) => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom)""")
     assert min(sizes) >= 16
     # The chart has the room of the inspector until a tab is opened.
-    expect(drawn.root.get_by_role("tab")).not_to_have_count(0)
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    expect(drawn.get_by_role("tab")).not_to_have_count(0)
+    expect(drawn.get_by_role("tabpanel")).to_have_count(0)
     drawn.open_tab("fusion")
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(1)
-    drawn.root.locator("[data-op='gelu']").click()
-    expect(drawn.root.locator("[data-op='gelu']")).to_have_class(re.compile("cursor"))
+    expect(drawn.get_by_role("tabpanel")).to_have_count(1)
+    drawn.locator("[data-op='gelu']").click()
+    expect(drawn.locator("[data-op='gelu']")).to_have_class(re.compile("cursor"))
 
     drawn.chart.scroll_into_view_if_needed()
     # Where it would lie after the scroll, the browser says when it likes.
-    drawn.page.mouse.move(2, 2)
+    drawn.mouse.move(2, 2)
     drawn.chart.focus()
-    drawn.page.keyboard.press("ArrowRight")
+    drawn.press("ArrowRight")
     told = drawn.tooltip()
-    x, y = centre(drawn.root.locator(".rw-ring").first)
-    drawn.page.keyboard.press("Escape")
-    drawn.page.mouse.move(x, y)
+    x, y = centre(drawn.locator(".rw-ring").first)
+    drawn.press("Escape")
+    drawn.mouse.move(x, y)
     assert drawn.tooltip() == told
-    pixels = drawn.root.locator("canvas").evaluate("(one) => one.width / one.getBoundingClientRect().width")
+    pixels = drawn.locator("canvas").evaluate("(one) => one.width / one.getBoundingClientRect().width")
     assert abs(pixels - 1) < 0.01
 
-    flat = drawn.root.locator(".rw-handles [data-part=peak]")
+    flat = drawn.locator(".rw-handles [data-part=peak]")
     x, y = centre(flat)
-    drawn.page.mouse.move(x + 40, y)
-    drawn.page.mouse.down()
-    drawn.page.mouse.move(x + 40, y + 30)
-    drawn.page.mouse.move(x + 40, y + 60)
+    drawn.mouse.move(x + 40, y)
+    drawn.mouse.down()
+    drawn.mouse.move(x + 40, y + 30)
+    drawn.mouse.move(x + 40, y + 60)
     drawn.eventually(lambda: abs(centre(flat)[1] - y - 60) < 2)
-    drawn.page.keyboard.press("Escape")
-    drawn.page.mouse.up()
+    drawn.press("Escape")
+    drawn.mouse.up()
     drawn.eventually(lambda: abs(centre(flat)[1] - y) < 2)
     assert drawn.root.evaluate(CLIPPED) == []
 
 
 def foot(one: Locator) -> float:
-    box = one.bounding_box()
-    assert box is not None
+    box = box_of(one)
     return box["y"] + box["height"]
 
 
 def size(drawn: Drawn) -> tuple[float, float]:
-    box = drawn.chart.bounding_box()
-    assert box is not None
+    box = box_of(drawn.chart)
     return box["width"], box["height"]
 
 
@@ -479,7 +463,7 @@ def test_it_fills_a_screen_of_its_own_and_comes_back_from_where_it_was_hidden(no
     drawn.tool("screen").click()
     drawn.eventually(lambda: 540 < size(drawn)[1] < 760)
     # The chart, its sliders and its status row fill one screen.
-    drawn.eventually(lambda: 760 < foot(drawn.root.locator("[data-rw='status']")) <= 800)
+    drawn.eventually(lambda: 760 < foot(drawn.locator("[data-rw='status']")) <= 800)
     assert drawn.root.evaluate("(root) => getComputedStyle(root).backgroundColor") == "rgb(255, 255, 255)"
     drawn.tool("screen").click()
     drawn.eventually(lambda: size(drawn) == before)
@@ -488,12 +472,12 @@ def test_it_fills_a_screen_of_its_own_and_comes_back_from_where_it_was_hidden(no
     book.page.evaluate(f"{fold} = true")
     expect(book.page.locator(".rw-chart")).to_have_count(1)
     book.python("setattr(w, 'peak_flops', 2e15)")
-    expect(drawn.root.locator(".rw-ridge-number")).to_have_text("ridge 277.8")
+    expect(drawn.locator(".rw-ridge-number")).to_have_text("ridge 277.8")
     book.page.evaluate(f"{fold} = false")
     expect(book.page.locator(".rw-chart")).to_have_count(2)
     drawn.eventually(lambda: size(second) == before)
     assert second.roof("v7x-fp8") == drawn.roof("v7x-fp8")
-    assert second.root.locator("canvas").evaluate("(one) => one.width") == before[0]
+    assert second.locator("canvas").evaluate("(one) => one.width") == before[0]
 
     book.page.set_viewport_size({"width": 3840, "height": 2160})
     drawn.eventually(lambda: size(drawn)[0] > 3000)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter, shown
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
@@ -141,15 +141,12 @@ def test_figures_follow_a_drag_in_the_widget_beside_them_and_stand_still_once_cl
 
 
 def test_a_link_in_the_browser_ties_the_widget_to_other_widgets_both_ways(notebook: OpenNotebook) -> None:
-    book = notebook([LINKED])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, LINKED)
     box = book.cell(0).locator(".widget-text input")
     expect(box).to_have_value("auto")
-    box.fill("fp8")
-    box.press("Enter")
-    expect(drawn.root.get_by_role("button", name="Precision: fp8")).to_be_visible()
+    enter(box, "fp8")
+    expect(drawn.button("Precision: fp8")).to_be_visible()
     drawn.choose("precision", "bf16")
     expect(box).to_have_value("bf16")
     book.cell(0).locator(".widget-checkbox input").check()
-    drawn.eventually(lambda: book.python("(w.precision, w.all_levels)") == ["bf16", True])
+    drawn.becomes("(w.precision, w.all_levels)", ["bf16", True])

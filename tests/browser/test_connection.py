@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter, shown
 from tests.browser.lab import Notebook
 from tests.browser.tabs import READY
 
@@ -103,11 +103,10 @@ def fresh_after_running_again(book: Notebook) -> None:
     book.run(0)
     drawn = Drawn(book)
     expect(note(book)).to_have_text("")
-    drawn.box("bandwidth").fill("3 TB/s")
-    drawn.box("bandwidth").press("Enter")
-    drawn.eventually(lambda: book.python("w.bandwidth") == 3e12)
+    enter(drawn.box("bandwidth"), "3 TB/s")
+    drawn.becomes("w.bandwidth", 3e12)
     book.python("setattr(w, 'title', 'From Python')")
-    expect(drawn.root.locator(".rw-title")).to_have_text("From Python")
+    expect(drawn.locator(".rw-title")).to_have_text("From Python")
 
 
 @contextlib.contextmanager
@@ -123,9 +122,7 @@ def stopped(book: Notebook) -> Iterator[None]:
 
 
 def test_a_busy_kernel_is_told_of_and_gets_the_changes_when_it_is_free(notebook: OpenNotebook) -> None:
-    book = notebook([ENGLISH])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, ENGLISH)
     with stopped(book):
         first = moved(drawn)
         expect(note(book)).to_have_text(WAITING["en"])
@@ -134,7 +131,7 @@ def test_a_busy_kernel_is_told_of_and_gets_the_changes_when_it_is_free(notebook:
     expect(note(book)).to_have_text("")
     assert drawn.box("bandwidth").input_value() == last
     book.python("setattr(w, 'title', f'{w.bandwidth:.4g}')")
-    expect(drawn.root.locator(".rw-title")).to_have_text(f"{float(last.split()[0]) * 1e12:.4g}")
+    expect(drawn.locator(".rw-title")).to_have_text(f"{float(last.split()[0]) * 1e12:.4g}")
 
 
 def test_a_kernel_that_is_busy_from_the_cell_of_the_widget_is_told_of_too(notebook: OpenNotebook) -> None:
@@ -155,9 +152,7 @@ def test_a_kernel_that_is_busy_from_the_cell_of_the_widget_is_told_of_too(notebo
 
 
 def test_after_a_restart_the_page_keeps_its_state_says_so_and_sends_nothing(notebook: OpenNotebook) -> None:
-    book = notebook([ENGLISH])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, ENGLISH)
     first = moved(drawn)
     book.page.evaluate(RESTART)
     book.page.wait_for_function(READY)
@@ -165,7 +160,7 @@ def test_after_a_restart_the_page_keeps_its_state_says_so_and_sends_nothing(note
     assert drawn.box("bandwidth").input_value() == first
     book.page.evaluate(COUNT_SENT)
     last = moved(drawn)
-    drawn.root.get_by_role("button", name=re.compile("^(Show|.* zeigen)")).first.click()
+    drawn.button(re.compile("^(Show|.* zeigen)")).first.click()
     assert drawn.box("bandwidth").input_value() == last != first
     # The kernel answers after all that was sent before.
     assert book.python("'w' in globals()") is False
@@ -175,9 +170,7 @@ def test_after_a_restart_the_page_keeps_its_state_says_so_and_sends_nothing(note
 
 
 def test_after_a_kill_the_page_keeps_its_state_and_says_so(notebook: OpenNotebook) -> None:
-    book = notebook([ENGLISH])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, ENGLISH)
     os.kill(book.python("__import__('os').getpid()"), signal.SIGKILL)
     book.forgive_a_lost_kernel()
     last = moved_without_a_mouse(drawn)
@@ -215,9 +208,7 @@ def test_both_notes_lie_over_nothing(
     notebook: OpenNotebook, language: str, looks: list[tuple[int, int, lab.Theme]]
 ) -> None:
     cell = GUIDE.replace("LOCALE", f"{language!r}, presentation={looks[0][0] == 1024}")
-    book = notebook([cell])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, cell)
 
     def lies_over_nothing(state: str) -> None:
         for width, height, theme in looks:
@@ -227,7 +218,7 @@ def test_both_notes_lie_over_nothing(
             _picture(drawn, f"{state}-{language}-{width}-{theme}")
 
     with stopped(book):
-        drawn.root.get_by_role("button", name=re.compile("^(Show|.* zeigen)")).first.click()
+        drawn.button(re.compile("^(Show|.* zeigen)")).first.click()
         expect(note(book)).to_have_text(WAITING[language])
         lies_over_nothing("waiting")
     expect(note(book)).to_have_text("")

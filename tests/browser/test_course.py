@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, expect
 
 import roofwidget as rw
 from tests.environments import DEV, run
+from tests.places import text_of, write
 from tests.teaching.lessons import LESSON, PRINTED, Cell, notebook
 
 # A table that is wider than a phone.
@@ -21,13 +22,13 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lessons")
     lessons = folder / "notebooks"
     lessons.mkdir()
-    (lessons / "one.ipynb").write_text(notebook(LESSON), encoding="utf-8")
-    (lessons / "two.ipynb").write_text(notebook([Cell(f"# The next lesson\n\n## More\n\n{WIDE}", "markdown")]), "utf-8")
+    write(lessons / "one.ipynb", notebook(LESSON))
+    write(lessons / "two.ipynb", notebook([Cell(f"# The next lesson\n\n## More\n\n{WIDE}", "markdown")]))
     execute = ("nbconvert", "--to", "notebook", "--execute", "--output-dir", "build/notebooks")
     run(DEV, folder, folder / "home-1", "jupyter", *execute, "notebooks/one.ipynb", "notebooks/two.ipynb")
     pages = ("build/notebooks", "--out", "course", "--contents", "Two lessons")
     run(DEV, folder, folder / "home-2", "roofwidget", "page", *pages)
-    assert '"outputs": []' in (lessons / "one.ipynb").read_text(encoding="utf-8")
+    assert '"outputs": []' in text_of(lessons / "one.ipynb")
     return folder / "course"
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter, shown
 from tests.browser.lab import RESTORE_ATTEMPTS, Notebook
 from tests.browser.tabs import READY
 
@@ -115,9 +115,8 @@ def reload(book: Notebook) -> None:
 def works(book: Notebook) -> None:
     """Change the view in the browser and the model in Python, and see each reach the other."""
     drawn = Drawn(book)
-    drawn.box("bandwidth").fill("3 TB/s")
-    drawn.box("bandwidth").press("Enter")
-    drawn.eventually(lambda: book.python("w.bandwidth") == 3e12)
+    enter(drawn.box("bandwidth"), "3 TB/s")
+    drawn.becomes("w.bandwidth", 3e12)
     book.python("setattr(w, 'bandwidth', 2e12)")
     expect(drawn.box("bandwidth")).to_have_value("2 TB/s")
 
@@ -161,7 +160,7 @@ def test_the_style_is_in_place_before_any_view_is(notebook: OpenNotebook) -> Non
     book.run(1)
     first, second = Drawn(book, 0), Drawn(book, 1)
     assert book.page.evaluate("() => window.dressed") == [1, 1]
-    assert first.root.locator(".rw-main").evaluate("(main) => getComputedStyle(main).display") == "grid"
+    assert first.locator(".rw-main").evaluate("(main) => getComputedStyle(main).display") == "grid"
     first.drag("bandwidth", 0.2)
     second.eventually(lambda: second.roof("v7x-fp8") == first.roof("v7x-fp8"))
 
@@ -279,19 +278,17 @@ def test_widgets_made_and_closed_leave_no_nodes(notebook: OpenNotebook) -> None:
 def test_a_widget_closed_while_it_is_dragged_saved_and_changed_by_python_leaves_an_empty_output(
     notebook: OpenNotebook,
 ) -> None:
-    book = notebook([GUIDE])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, GUIDE)
 
     def press(control: Locator) -> None:
         control.evaluate("(one) => one.click()")
 
     def change_and_close() -> None:
-        drawn.eventually(lambda: book.python("len(w.what_if)") == 1)
+        drawn.becomes("len(w.what_if)", 1)
         book.python("setattr(w, 'bandwidth', 2.5e12)")
         # The pointer holds the slider.
-        press(drawn.root.locator("[data-tool=save]"))
-        dialog = drawn.root.get_by_role("dialog")
+        press(drawn.locator("[data-tool=save]"))
+        dialog = drawn.get_by_role("dialog")
         for name in ("Screen", "PNG"):
             press(dialog.get_by_role("button", name=name, exact=True))
         expect(dialog.get_by_role("img")).to_be_visible()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
 import roofwidget as rw
 from tests.browser import lab
+from tests.places import write
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,8 +23,7 @@ def test_an_untrusted_notebook_shows_the_picture_and_the_table(server: lab.Serve
     cell: dict[str, Any] = {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": 1, "source": "w"}
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     content = {"cells": [{**cell, "outputs": [output]}], "metadata": {"kernelspec": kernel}}
-    path = server.root / "untrusted.ipynb"
-    path.write_text(json.dumps({**content, "nbformat": 4, "nbformat_minor": 5}), encoding="utf-8")
+    path = write(server.root / "untrusted.ipynb", {**content, "nbformat": 4, "nbformat_minor": 5})
     book = lab.Notebook(browser, server, path.name, None, width=1200, height=900)
     image = book.page.get_by_role("img", name="Not mine")
     expect(image).to_be_visible()

@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import roofwidget as rw
+from tests.browser.drawn import box_of
 from tests.browser.first_look import bert, chain, copies, layers
 from tests.browser.test_access import AXE
+from tests.places import FIXTURES, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,13 +68,12 @@ FAINT = """(root, grounds) => {
 
 
 def box(one: Locator) -> Box:
-    found = one.bounding_box()
-    assert found is not None
+    found = box_of(one)
     return {**cast("Box", found), "right": found["x"] + found["width"], "bottom": found["y"] + found["height"]}
 
 
 def part(opened: Exported, name: str) -> Locator:
-    return opened.drawn.root.locator(f"[data-rw='{name}']")
+    return opened.drawn.locator(f"[data-rw='{name}']")
 
 
 def is_inside(inner: Box, outer: Box) -> bool:
@@ -184,9 +185,9 @@ def test_one_label_names_all_kernels_above_the_roof_and_one_the_four_slow_copies
 
 
 def test_the_links_after_the_kernels_above_the_roof_stand_apart(look: Look) -> None:
-    profile = Path(__file__).parent.parent / "fixtures" / "xprof_tpu.roofline_model.json"
+    profile = FIXTURES / "xprof_tpu.roofline_model.json"
     opened = look(rw.roofline("v5p", str(profile)))
-    links = opened.drawn.root.locator(".rw-above .rw-link")
+    links = opened.drawn.locator(".rw-above .rw-link")
     expect(links).to_have_text(["Show all levels", "Show it"])
     all_levels, them = (box(link) for link in links.all())
     assert them["y"] > all_levels["y"] or them["x"] - all_levels["right"] == pytest.approx(8, abs=0.5)
@@ -214,10 +215,10 @@ def test_a_profile_opens_with_its_kernels_those_to_fix_first_at_the_top(look: Lo
 def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the_chips_colour(look: Look) -> None:
     opened = look(rw.roofline(["h100-sxm", "b200"], bert()))
     ink, other = "rgb(27, 31, 36)", "rgb(91, 100, 112)"
-    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
+    expect(opened.drawn.locator(".rw-roof")).to_have_count(2)
     assert set(opened.page.evaluate(STROKES)) == {ink, other}
     opened = look(rw.roofline(["v5p", "v6e"]))
-    expect(opened.drawn.root.locator(".rw-roof")).to_have_count(2)
+    expect(opened.drawn.locator(".rw-roof")).to_have_count(2)
     strokes = opened.page.evaluate(STROKES)
     assert len({*strokes, ink, other}) == 4
     # The roof in focus is drawn last, over the others.
@@ -226,7 +227,7 @@ def test_with_measured_kernels_roofs_are_ink_and_without_them_the_slider_has_the
 
 def test_at_rest_ceilings_are_far_from_the_roof_and_nothing_invites_to_grab(look: Look) -> None:
     opened = look(rw.roofline("h100-sxm", bert()))
-    flat = box(opened.drawn.root.locator(".rw-roof"))["y"]
+    flat = box(opened.drawn.locator(".rw-roof"))["y"]
     # The measured peak and bandwidth are nearer than 12 px to the roof. That of vector instructions is farther.
     expect(part(opened, "ceiling")).to_have_count(1)
     assert box(part(opened, "ceiling"))["y"] - flat >= 12
@@ -262,7 +263,7 @@ def test_all_kernels_are_circles_of_at_most_3_percent_of_the_plot_until_patterns
         svg = tmp_path / "figure.svg"
         download.value.save_as(svg)
         opened.page.keyboard.press("Escape")
-        points = re.search(r'data-layer="points".*?</g></g>', svg.read_text(encoding="utf-8"), re.DOTALL)
+        points = re.search(r'data-layer="points".*?</g></g>', text_of(svg), re.DOTALL)
         assert points
         return re.findall(r'd="([^"]+)"', points[0])
 
@@ -293,7 +294,7 @@ def test_texts_and_roofs_stand_out_from_the_background_and_axe_finds_nothing(
     assert found["faint"] == []
     assert found["drawn"][0] >= 15
     assert found["drawn"][1] >= 5
-    opened.page.evaluate(AXE.read_text(encoding="utf-8"))
+    opened.page.evaluate(text_of(AXE))
     answer = opened.page.evaluate(FAULTS, scheme)
     assert answer["found"] == []
     assert {"button-name", "heading-order", "landmark-one-main"} <= set(answer["passed"])
@@ -307,7 +308,7 @@ def test_the_strip_of_kernels_without_flops_is_aligned_with_the_plot(look: Look)
 
     def heights() -> tuple[float, float]:
         start = re.match(r"M[\d.]+[, ]([\d.]+)", opened.drawn.roof("h100-sxm"))
-        level = opened.drawn.root.locator(".rw-strip-roof").get_attribute("y1")
+        level = opened.drawn.locator(".rw-strip-roof").get_attribute("y1")
         assert start
         return float(start[1]), float(level or 0)
 
@@ -349,7 +350,7 @@ def test_nothing_moves_while_a_roof_is_dragged_and_when_a_chip_is_added(look: Lo
     add, chart = box(part(opened, "add-chip")), box(part(opened, "chart"))
     part(opened, "add-chip").click()
     opened.page.keyboard.type("b2")
-    options = drawn.root.get_by_role("option")
+    options = drawn.get_by_role("option")
     expect(options.first).to_contain_text("B200")
     for words in ("2024", "2.25 PFLOP/s", "7.7 TB/s"):
         expect(options.first).to_contain_text(words)
@@ -370,7 +371,7 @@ def test_the_graph_is_beside_the_chart_and_shows_what_a_merge_would_bring(look: 
     part(opened, "edge").first.hover()
     expect(part(opened, "edge-note")).to_have_text("Merge: 1.28 ms → 962 µs")
     expect(part(opened, "merge-preview")).to_be_visible()
-    assert opened.drawn.root.get_by_role("button", name="Undo").count() == 1
+    assert opened.drawn.button("Undo").count() == 1
 
 
 def test_two_runs_lead_with_the_change_and_runs_without_common_kernels_say_so(look: Look) -> None:
@@ -387,10 +388,7 @@ def test_selected_kernels_are_counted_with_their_time_and_what_they_could_save(l
     opened = look(rw.roofline("h100-sxm", bert()))
     # A rectangle around one kernel.
     x, y = opened.drawn.place(1256718336 / 13839360, 1256718336 / 98.718e-6)
-    opened.page.mouse.move(x - 25, y - 25)
-    opened.page.mouse.down()
-    opened.page.mouse.move(x + 25, y + 25, steps=5)
-    opened.page.mouse.up()
+    opened.drawn.pull((x - 25, y - 25), (x + 25, y + 25))
     expect(part(opened, "inspector")).to_contain_text("1 selected · 98.7 µs, 32 % of kernel time")
     expect(part(opened, "inspector")).to_contain_text("could save 94.6 µs")
     opened.drawn.chart.press("Escape")

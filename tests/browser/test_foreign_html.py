@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import json
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +13,7 @@ from playwright.sync_api import Browser, expect
 import roofwidget as rw
 from roofwidget.cli import main
 from roofwidget.export.notebook import STATE, VIEW
+from tests.places import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,8 +182,7 @@ def page_of(folder: Path, cells: list[dict[str, Any]]) -> Path:
     cells[0]["outputs"].append(displayed(VIEW, {"model_id": widget.model_id}))
     cells = [{**one, "id": f"cell-{at}"} for at, one in enumerate(cells)]
     metadata = {"widgets": {STATE: type(widget).get_manager_state(drop_defaults=False)}}
-    path = folder / "lesson.ipynb"
-    path.write_text(json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}), "utf-8")
+    path = write(folder / "lesson.ipynb", {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
     assert main(["page", str(path)]) == 0
     return folder / "lesson.html"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,8 @@ from playwright.sync_api import Locator, expect
 import roofwidget as rw
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn, Finger
-from tests.browser.lab import Notebook
+from tests.browser.drawn import Drawn, Finger, box_of, centre, enter
+from tests.browser.drawn import shown as first_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,46 +84,43 @@ GROUPS = "[list(group) for group in w.partition.groups]"
 UNFUSED = [["layernorm"], ["gelu"], ["dropout"], ["add"]]
 
 
-def shown(notebook: OpenNotebook, cell: str) -> tuple[Notebook, Drawn]:
-    book = notebook([cell], height=1400)
-    book.run(0)
-    return book, Drawn(book)
+shown = functools.partial(first_cell, height=1400)
 
 
 def op(drawn: Drawn, name: str) -> Locator:
-    return drawn.root.locator(f".rw-op[data-op='{name}']")
+    return drawn.locator(f".rw-op[data-op='{name}']")
 
 
 def click_edge(drawn: Drawn, start: str, end: str) -> None:
-    edge = drawn.root.locator(f".rw-hit[data-from='{start}'][data-to='{end}']")
+    edge = drawn.locator(f".rw-hit[data-from='{start}'][data-to='{end}']")
     edge.scroll_into_view_if_needed()
     edge.dispatch_event("click")
 
 
 def said(drawn: Drawn) -> str:
-    return drawn.root.locator(".rw-told").inner_text()
+    return drawn.locator(".rw-told").inner_text()
 
 
 def way(drawn: Drawn, name: str) -> None:
     """Choose one of the other ways to merge."""
-    drawn.root.get_by_role("button", name="Other ways").click()
-    drawn.root.get_by_role("menuitem", name=name).click()
+    drawn.button("Other ways").click()
+    drawn.get_by_role("menuitem", name=name).click()
 
 
 def best(drawn: Drawn) -> Locator:
     """Return the button that makes the best partition, or says that it is there."""
-    return drawn.root.locator(".rw-best")
+    return drawn.locator(".rw-best")
 
 
 def figures(drawn: Drawn) -> str:
-    return drawn.root.locator(".rw-figures").inner_text()
+    return drawn.locator(".rw-figures").inner_text()
 
 
 def more_figures(drawn: Drawn) -> Locator:
     """Open the figures behind the row of totals, and return them."""
-    opened = drawn.root.locator(".rw-totals dl")
+    opened = drawn.locator(".rw-totals dl")
     if opened.count() == 0:
-        drawn.root.locator(".rw-figures").click()
+        drawn.locator(".rw-figures").click()
     return opened
 
 
@@ -130,108 +128,82 @@ def test_a_click_on_an_edge_merges_and_on_a_seam_splits(notebook: OpenNotebook) 
     book, drawn = shown(notebook, TAIL)
     assert book.python(GROUPS) == UNFUSED
     click_edge(drawn, "layernorm", "gelu")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu"], ["dropout"], ["add"]])
+    drawn.becomes(GROUPS, [["layernorm", "gelu"], ["dropout"], ["add"]])
     assert book.python("len(w.bound())") == 3
     assert "4 → 3" in figures(drawn)
     click_edge(drawn, "layernorm", "gelu")
-    drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    drawn.becomes(GROUPS, UNFUSED)
 
 
 def test_an_op_is_dragged_onto_another_to_merge(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, TAIL)
+    _, drawn = shown(notebook, TAIL)
     source, target = op(drawn, "dropout"), op(drawn, "gelu")
     source.scroll_into_view_if_needed()
-    start, end = source.bounding_box(), target.bounding_box()
-    assert start is not None
-    assert end is not None
-    drawn.page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
-    drawn.page.mouse.down()
-    drawn.page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=8)
-    drawn.page.mouse.up()
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
+    drawn.pull(centre(source), centre(target))
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
     # By a finger, too.
-    finger, start, end = Finger(drawn), op(drawn, "layernorm").bounding_box(), op(drawn, "gelu").bounding_box()
-    assert start is not None
-    assert end is not None
-    x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2
-    finger.press(x, y)
-    for step in range(1, 9):
-        finger.move(x + (end["x"] - start["x"]) * step / 8, y + (end["y"] - start["y"]) * step / 8)
+    finger = Finger(drawn)
+    finger.drag(centre(op(drawn, "layernorm")), centre(op(drawn, "gelu")))
     finger.lift()
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu", "dropout"], ["add"]])
+    drawn.becomes(GROUPS, [["layernorm", "gelu", "dropout"], ["add"]])
 
 
 def carry(drawn: Drawn, name: str, x: float, y: float, *, drop: bool = True) -> None:
     """Drag an op's box by the mouse to a point of the page."""
-    box = op(drawn, name).bounding_box()
-    assert box is not None
-    drawn.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    drawn.page.mouse.down()
-    drawn.page.mouse.move(x, y, steps=8)
-    if drop:
-        drawn.page.mouse.up()
+    drawn.pull(centre(op(drawn, name)), (x, y), drop=drop)
 
 
 def test_an_op_that_is_dragged_out_of_its_kernel_leaves_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     click_edge(drawn, "layernorm", "gelu")
     drawn.eventually(lambda: len(book.python(GROUPS)) == 3)
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.scroll_into_view_if_needed()
-    place = flow.bounding_box()
-    assert place is not None
+    place = box_of(flow)
     carry(drawn, "gelu", place["x"] + 12, place["y"] + place["height"] - 12)
-    drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    drawn.becomes(GROUPS, UNFUSED)
 
 
 def test_what_is_scrolled_out_of_sight_takes_no_drop_and_one_op_alone_has_no_panel(notebook: OpenNotebook) -> None:
-    book = notebook([LONG, "chain(1)"], height=1400)
-    book.run(0)
-    drawn = Drawn(book)
-    flow = drawn.root.locator(".rw-flow")
+    book, drawn = shown(notebook, LONG, "chain(1)")
+    flow = drawn.locator(".rw-flow")
     op(drawn, "op0").scroll_into_view_if_needed()
-    frame = flow.bounding_box()
-    assert frame is not None
-    boxes = [one.bounding_box() for one in drawn.root.locator(".rw-op").all()]
-    below = [box for box in boxes if box is not None and box["y"] > frame["y"] + frame["height"]]
-    assert below, "an op that is drawn, and out of sight"
-    carry(drawn, "op0", below[0]["x"] + below[0]["width"] / 2, below[0]["y"] + below[0]["height"] / 2)
-    expect(drawn.root.locator(".rw-figures")).to_contain_text("14 kernels")
+    frame = box_of(flow)
+    ops = [one for one in drawn.locator(".rw-op").all() if box_of(one)["y"] > frame["y"] + frame["height"]]
+    assert ops, "an op that is drawn, and out of sight"
+    carry(drawn, "op0", *centre(ops[0]))
+    expect(drawn.locator(".rw-figures")).to_contain_text("14 kernels")
     assert len(book.python(GROUPS)) == 14
 
     book.run(1)
     alone = Drawn(book, 1)
     alone.open_tab("workload")
-    expect(alone.root.get_by_role("heading", name="1 operation")).to_be_visible()
-    expect(alone.root.locator("[data-rw='tab-fusion']")).to_have_count(0)
+    expect(alone.get_by_role("heading", name="1 operation")).to_be_visible()
+    expect(alone.locator("[data-rw='tab-fusion']")).to_have_count(0)
 
 
 def test_escape_lets_go_of_an_op_that_is_dragged(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     target = op(drawn, "gelu")
     target.scroll_into_view_if_needed()
-    box = target.bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = centre(target)
     carry(drawn, "dropout", x, y, drop=False)
     # It may go where it would be taken: to its neighbours, as the ones that it shares a tensor with.
-    partners = drawn.root.locator(".rw-partner")
+    partners = drawn.locator(".rw-partner")
     assert sorted(partners.evaluate_all("(all) => all.map((one) => one.dataset.op)")) == ["add", "gelu"]
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     expect(partners).to_have_count(0)
-    drawn.page.mouse.up()
+    drawn.mouse.up()
     assert book.python(GROUPS) == UNFUSED
     carry(drawn, "dropout", x, y)
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
 
 
 def test_a_refused_merge_shakes_both_ops(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    box = op(drawn, "add").bounding_box()
-    assert box is not None
-    expect(drawn.root.locator(".rw-shake")).to_have_count(0)
-    carry(drawn, "gelu", box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    shaken = drawn.root.locator(".rw-op:has(.rw-shake)")
+    expect(drawn.locator(".rw-shake")).to_have_count(0)
+    carry(drawn, "gelu", *centre(op(drawn, "add")))
+    shaken = drawn.locator(".rw-op:has(.rw-shake)")
     expect(shaken).to_have_count(2)
     assert sorted(shaken.evaluate_all("(all) => all.map((one) => one.dataset.op)")) == ["add", "gelu"]
     assert shaken.first.locator(".rw-shake").evaluate("(one) => getComputedStyle(one).animationName") == (
@@ -259,27 +231,27 @@ def test_reductions_over_different_axes_are_refused_with_their_axes(notebook: Op
 
 
 def test_pairs_are_undone_and_done_again_by_buttons(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, TAIL)
+    _, drawn = shown(notebook, TAIL)
     pairs = [["layernorm", "gelu"], ["dropout", "add"]]
     way(drawn, "Pairs")
-    drawn.eventually(lambda: book.python(GROUPS) == pairs)
+    drawn.becomes(GROUPS, pairs)
     drawn.tool("undo").click()
-    drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    drawn.becomes(GROUPS, UNFUSED)
     drawn.tool("redo").click()
-    drawn.eventually(lambda: book.python(GROUPS) == pairs)
+    drawn.becomes(GROUPS, pairs)
     # By keys wherever the focus is in the panel.
     for redo in ("Control+y", "Control+Shift+z"):
         best(drawn).press("Control+z")
-        drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+        drawn.becomes(GROUPS, UNFUSED)
         best(drawn).press(redo)
-        drawn.eventually(lambda: book.python(GROUPS) == pairs)
+        drawn.becomes(GROUPS, pairs)
     expect(best(drawn)).to_be_focused()
 
 
 def test_pairs_fit_on_the_focus_chip(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, TWO_CHIPS)
+    _, drawn = shown(notebook, TWO_CHIPS)
     way(drawn, "Pairs")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
 
 
 def test_the_least_bytes_stand_beside_those_that_are_moved(notebook: OpenNotebook) -> None:
@@ -294,18 +266,18 @@ def test_the_least_bytes_stand_beside_those_that_are_moved(notebook: OpenNoteboo
 def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'partition', [[0, 1, 2, 3]])")
-    members = drawn.root.get_by_role("list", name="Kernels and their ops").get_by_role("listitem")
+    members = drawn.get_by_role("list", name="Kernels and their ops").get_by_role("listitem")
     expect(members).to_have_text(["layernorm + gelu + dropout + add"])
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.focus()
     for _ in range(3):
         flow.press("ArrowDown")
     assert said(drawn) == (
         "dropout · elementwise · 537 MB in, 537 MB out · from gelu · to add · in one kernel with layernorm + gelu + add"
     )
-    expect(drawn.root.locator("[data-rw='status']")).to_contain_text("layernorm + gelu + dropout + add")
+    expect(drawn.locator("[data-rw='status']")).to_contain_text("layernorm + gelu + dropout + add")
     flow.press("x")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu"], ["dropout", "add"]])
+    drawn.becomes(GROUPS, [["layernorm", "gelu"], ["dropout", "add"]])
     expect(members).to_have_text(["layernorm + gelu", "dropout + add"])
     flow.press("x")
     assert said(drawn) == "dropout is the first op of its kernel"
@@ -317,23 +289,23 @@ def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook
 
 def test_ops_are_merged_split_and_brought_back_by_keyboard(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.focus()
     flow.press("ArrowDown")
     flow.press("Enter")
     drawn.eventually(lambda: len(book.python(GROUPS)) == 3)
     merged = book.python(GROUPS)
     flow.press("Control+z")
-    drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    drawn.becomes(GROUPS, UNFUSED)
     flow.press("Control+Shift+z")
-    drawn.eventually(lambda: book.python(GROUPS) == merged)
+    drawn.becomes(GROUPS, merged)
     flow.press("s")
-    drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    drawn.becomes(GROUPS, UNFUSED)
 
 
 def test_a_merge_that_may_not_be_says_why_and_changes_nothing(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.focus()
     flow.press("ArrowDown")
     flow.press("m")
@@ -348,35 +320,34 @@ def test_a_merge_that_may_not_be_says_why_and_changes_nothing(notebook: OpenNote
 def test_the_best_partition_is_found_and_undone(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     best(drawn).click()
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu", "dropout", "add"]])
+    drawn.becomes(GROUPS, [["layernorm", "gelu", "dropout", "add"]])
     expect(more_figures(drawn)).to_contain_text("4.5×")
     expect(best(drawn)).to_have_text(re.compile("^Best for "))
     # 18 FLOPs an element and 3 a row over the two passes that are left, and the layer norm's weights.
     ai, rate = book.python("[float(w.shown_kernels.arithmetic_intensity[0]), float(w.bound().attainable[0])]")
     assert ai == (65536 * 4096 * 18 + 65536 * 3) / (2 * 65536 * 4096 * 2 + 2 * 4096 * 2)
     drawn.chart.scroll_into_view_if_needed()
-    drawn.page.mouse.move(*drawn.place(ai, rate))
+    drawn.mouse.move(*drawn.place(ai, rate))
     assert drawn.tooltip().startswith("layernorm + gelu + dropout + add")
     drawn.tool("undo").click()
-    drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    drawn.becomes(GROUPS, UNFUSED)
 
 
 def test_a_partition_set_in_python_is_shown(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     drawn.eventually(lambda: "4 → 2" in figures(drawn))
-    assert drawn.root.locator(".rw-seam").count() >= 2
+    assert drawn.locator(".rw-seam").count() >= 2
 
 
 def test_a_size_moves_the_points_without_the_kernel(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'selected', [0])")
-    expect(drawn.root.locator("[data-rw='status']")).to_contain_text("layernorm")
+    expect(drawn.locator("[data-rw='status']")).to_contain_text("layernorm")
     book.page.evaluate(lab.SHUTDOWN)
     drawn.open_tab("workload")
-    box = drawn.root.get_by_role("textbox", name=re.compile("^batch"))
-    box.fill("64")
-    box.press("Enter")
+    box = drawn.get_by_role("textbox", name=re.compile("^batch"))
+    enter(box, "64")
     drawn.open_tab("fusion")
     drawn.eventually(lambda: "9.66 GB" in figures(drawn))
     click_edge(drawn, "layernorm", "gelu")
@@ -387,8 +358,8 @@ def test_a_size_moves_the_points_without_the_kernel(notebook: OpenNotebook) -> N
 
 def test_any_graph_behaves_as_the_examples_do(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, FAN_OUT)
-    expect(drawn.root.locator(".rw-op")).to_have_count(12)
-    edges = drawn.root.locator(".rw-hit").evaluate_all("(all) => all.map((one) => [one.dataset.from, one.dataset.to])")
+    expect(drawn.locator(".rw-op")).to_have_count(12)
+    edges = drawn.locator(".rw-hit").evaluate_all("(all) => all.map((one) => [one.dataset.from, one.dataset.to])")
     before = len(book.python(GROUPS))
     legal = book.python(f"[w.partition.why_not(*edge) is None for edge in {edges!r}]")
     start, end = edges[legal.index(True)]
@@ -396,7 +367,7 @@ def test_any_graph_behaves_as_the_examples_do(notebook: OpenNotebook) -> None:
     drawn.eventually(lambda: len(book.python(GROUPS)) == before - 1)
     best(drawn).click()
     fewest = book.python("float(rw.Partition.best(g, 'h100-sxm').kernels().bytes.sum())")
-    drawn.eventually(lambda: book.python("float(w.shown_kernels.bytes.sum())") == fewest)
+    drawn.becomes("float(w.shown_kernels.bytes.sum())", fewest)
 
 
 def test_what_does_not_fit_on_the_focus_chip_is_not_merged(notebook: OpenNotebook) -> None:
@@ -406,38 +377,38 @@ def test_what_does_not_fit_on_the_focus_chip_is_not_merged(notebook: OpenNoteboo
     drawn.eventually(lambda: said(drawn) == f"the tiles of layernorm + gelu {tiles}")
     assert book.python(GROUPS) == UNFUSED
     way(drawn, "XLA-like")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout", "add"]])
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout", "add"]])
     way(drawn, "None: split all")
     best(drawn).click()
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout", "add"]])
-    drawn.root.get_by_role("button", name="Large", exact=True).click()
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout", "add"]])
+    drawn.button("Large", exact=True).click()
     click_edge(drawn, "layernorm", "gelu")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu", "dropout", "add"]])
+    drawn.becomes(GROUPS, [["layernorm", "gelu", "dropout", "add"]])
 
 
 def test_a_kernel_that_does_not_fit_is_outlined_in_dashes_and_said_to_be_counted_as_if_it_did(
     notebook: OpenNotebook,
 ) -> None:
     book, drawn = shown(notebook, TWO_CHIPS)
-    note = drawn.root.locator(".rw-told", has_text="the figures assume that they fit")
+    note = drawn.locator(".rw-told", has_text="the figures assume that they fit")
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     expect(note).to_have_text(re.compile("^the tiles of layernorm [+] gelu need 8.19 kB .* of Small holds 8 kB:"))
-    expect(drawn.root.locator(".rw-crowded")).to_have_count(1)
-    drawn.root.get_by_role("button", name="Large", exact=True).click()
+    expect(drawn.locator(".rw-crowded")).to_have_count(1)
+    drawn.button("Large", exact=True).click()
     expect(note).to_have_count(0)
-    expect(drawn.root.locator(".rw-crowded")).to_have_count(0)
+    expect(drawn.locator(".rw-crowded")).to_have_count(0)
 
 
 def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
-    trail = drawn.root.locator("text[data-label^='trail']")
+    trail = drawn.locator("text[data-label^='trail']")
     expect(trail).to_have_count(0)
     click_edge(drawn, "gelu", "dropout")
     expect(trail).to_have_text("2× faster")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
     ai, rate = book.python("[float(w.shown_kernels.arithmetic_intensity[1]), float(w.bound().attainable[1])]")
     drawn.chart.scroll_into_view_if_needed()
-    drawn.page.mouse.move(*drawn.place(ai, rate))
+    drawn.mouse.move(*drawn.place(ai, rate))
     assert drawn.tooltip().startswith("gelu + dropout")
     drawn.tool("undo").click()
     expect(trail).to_have_count(0)
@@ -446,7 +417,7 @@ def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNote
 def choose_phase(drawn: Drawn, name: str) -> None:
     """Choose a phase, and go back to the graph."""
     drawn.open_tab("workload")
-    drawn.root.get_by_role("combobox", name="Phase").select_option(name)
+    drawn.get_by_role("combobox", name="Phase").select_option(name)
     drawn.open_tab("fusion")
 
 
@@ -458,19 +429,19 @@ def test_another_phase_is_chosen_without_the_kernel_and_undone(notebook: OpenNot
     # Of 1024 x 1000 elements of 2 bytes six are moved, and four once two kernels are one: 12.3 MB and 8.19 MB.
     assert "8.19 MB" in figures(drawn)
     choose_phase(drawn, "decode")
-    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(2)
+    expect(drawn.locator(".rw-op[data-op]")).to_have_count(2)
     drawn.eventually(lambda: "8 kB" in figures(drawn))
     assert "with 2 kernels" in (drawn.chart.get_attribute("aria-label") or "")
     drawn.tool("undo").click()
-    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(3)
+    expect(drawn.locator(".rw-op[data-op]")).to_have_count(3)
     assert "8.19 MB" in figures(drawn)
     # The panel of another graph is another: what is pressed next is not the host's.
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.focus()
     for step, ops in (("Control+y", 2), ("Control+z", 3)):
-        drawn.page.keyboard.press(step)
-        expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(ops)
-        expect(drawn.root.locator(":focus")).to_have_count(1)
+        drawn.press(step)
+        expect(drawn.locator(".rw-op[data-op]")).to_have_count(ops)
+        expect(drawn.locator(":focus")).to_have_count(1)
     book.forgive_a_lost_kernel()
 
 
@@ -481,14 +452,14 @@ def test_python_hears_of_a_phase_and_changes_it_too(notebook: OpenNotebook) -> N
     click_edge(drawn, "op0", "op1")
     drawn.eventually(lambda: book.python("w.phase") == "decode" and book.python(GROUPS) == [["op0", "op1"]])
     drawn.tool("undo").click()
-    drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1"]])
+    drawn.becomes(GROUPS, [["op0"], ["op1"]])
     drawn.tool("undo").click()
     drawn.eventually(lambda: book.python("w.phase") == "prefill" and book.python(GROUPS) == [["op0"], ["op1", "op2"]])
-    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(3)
+    expect(drawn.locator(".rw-op[data-op]")).to_have_count(3)
     book.python("setattr(w, 'phase', 'decode')")
-    expect(drawn.root.locator(".rw-op[data-op]")).to_have_count(2)
+    expect(drawn.locator(".rw-op[data-op]")).to_have_count(2)
     drawn.tool("undo").click()
-    drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1", "op2"]])
+    drawn.becomes(GROUPS, [["op0"], ["op1", "op2"]])
 
 
 def page(exported: OpenPage, graph: rw.Graph, **options: object) -> Drawn:
@@ -507,16 +478,16 @@ def chain(ops: int, *, columns: int = 4096) -> rw.Graph:
 
 
 def edge(drawn: Drawn, start: str, end: str) -> Locator:
-    return drawn.root.locator(f"[data-rw='edge'][data-from='{start}'][data-to='{end}']")
+    return drawn.locator(f"[data-rw='edge'][data-from='{start}'][data-to='{end}']")
 
 
 def pill(drawn: Drawn) -> Locator:
-    return drawn.root.locator("[data-rw='edge-note']")
+    return drawn.locator("[data-rw='edge-note']")
 
 
 def test_an_edge_under_the_pointer_says_what_a_click_does_and_the_chart_shows_it(exported: OpenPage) -> None:
     drawn = page(exported, chain(4))
-    preview = drawn.root.locator("[data-rw='merge-preview']")
+    preview = drawn.locator("[data-rw='merge-preview']")
     edge(drawn, "op0", "op1").hover()
     # Eight passes over 2^28 numbers of two bytes at 3.35 TB/s, then six.
     expect(pill(drawn)).to_have_text("Merge: 1.28 ms → 962 µs")
@@ -525,11 +496,11 @@ def test_an_edge_under_the_pointer_says_what_a_click_does_and_the_chart_shows_it
     expect(preview).to_contain_text("0.5 FLOP/B, 1.68 TFLOP/s")
     expect(preview.locator("circle")).to_have_count(1)
     assert drawn.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    drawn.root.locator(".rw-figures").hover()
+    drawn.locator(".rw-figures").hover()
     expect(preview).to_have_count(0)
     expect(pill(drawn)).to_have_count(0)
     edge(drawn, "op0", "op1").click()
-    expect(drawn.root.locator(".rw-figures")).to_contain_text("4 → 3 kernels")
+    expect(drawn.locator(".rw-figures")).to_contain_text("4 → 3 kernels")
     expect(pill(drawn)).to_have_text("Split: 962 µs → 1.28 ms")
     # Both parts would be at one place.
     expect(preview).to_contain_text("op0, op1")
@@ -540,7 +511,7 @@ def test_the_names_of_the_parts_give_way_to_the_preview(exported: OpenPage) -> N
     x = graph.input("x", (65536, 4096), "bf16")
     graph.output(graph.relu(graph.layernorm(x, name="norm"), name="relu"))
     drawn = page(exported, graph)
-    names = drawn.root.locator("text[data-label^='kernel']")
+    names = drawn.locator("text[data-label^='kernel']")
     expect(names).to_have_text(["norm", "relu"])
     edge(drawn, "norm", "relu").hover()
     expect(names).to_have_count(0)
@@ -554,24 +525,24 @@ def test_a_merge_that_cannot_be_says_why_at_its_edge(exported: OpenPage) -> None
     drawn = page(exported, graph)
     edge(drawn, "norm", "add").locator("rect").hover()
     expect(pill(drawn)).to_have_text("Cannot merge: gelu + dropout must run after norm and before add")
-    expect(drawn.root.locator("[data-rw='merge-preview']")).to_have_count(0)
+    expect(drawn.locator("[data-rw='merge-preview']")).to_have_count(0)
     edge(drawn, "norm", "add").locator("rect").click()
-    expect(drawn.root.locator(".rw-figures")).to_contain_text("4 kernels")
+    expect(drawn.locator(".rw-figures")).to_contain_text("4 kernels")
 
 
 def test_the_edges_below_an_op_are_reached_by_the_tab_key_and_merged_by_enter(exported: OpenPage) -> None:
     drawn = page(exported, chain(3))
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.focus()
-    drawn.page.keyboard.press("ArrowDown")
-    drawn.page.keyboard.press("ArrowDown")
-    drawn.page.keyboard.press("Tab")
+    drawn.press("ArrowDown")
+    drawn.press("ArrowDown")
+    drawn.press("Tab")
     expect(edge(drawn, "op1", "op2")).to_be_focused()
     expect(pill(drawn)).to_have_text("Merge: 962 µs → 641 µs")
-    drawn.page.keyboard.press("Enter")
+    drawn.press("Enter")
     expect(pill(drawn)).to_have_text("Split: 641 µs → 962 µs")
     expect(edge(drawn, "op1", "op2")).to_be_focused()
-    drawn.page.keyboard.press("ArrowUp")
+    drawn.press("ArrowUp")
     expect(flow).to_be_focused()
     expect(pill(drawn)).to_have_count(0)
 
@@ -579,7 +550,7 @@ def test_the_edges_below_an_op_are_reached_by_the_tab_key_and_merged_by_enter(ex
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (1024, 768)])
 def test_a_graph_of_many_ops_scrolls_and_folds_its_kernels(exported: OpenPage, width: int, height: int) -> None:
     drawn = page(exported, chain(18), viewport={"width": width, "height": height})
-    ops = drawn.root.locator("[data-rw='op']")
+    ops = drawn.locator("[data-rw='op']")
     assert ops.count() > 6
     expect(best(drawn)).to_have_text(re.compile("^Fuse all 18 for H100: "))
     best(drawn).click()
@@ -589,7 +560,7 @@ def test_a_graph_of_many_ops_scrolls_and_folds_its_kernels(exported: OpenPage, w
     expect(best(drawn)).to_have_attribute("aria-disabled", "true")
     ops.click()
     expect(ops.nth(5)).to_be_visible()
-    drawn.root.locator(".rw-fold-sign").click()
+    drawn.locator(".rw-fold-sign").click()
     expect(ops).to_have_count(1)
 
 
@@ -599,22 +570,19 @@ def test_a_wide_graph_has_an_overview_map_that_scrolls_it(exported: OpenPage) ->
     for number in range(6):
         graph.output(graph.relu(x, name=f"op{number}"))
     drawn = page(exported, graph)
-    widths = drawn.root.locator("[data-rw='op'] rect").evaluate_all(
-        "(all) => all.map((one) => one.width.baseVal.value)"
-    )
+    widths = drawn.locator("[data-rw='op'] rect").evaluate_all("(all) => all.map((one) => one.width.baseVal.value)")
     assert min(widths) >= 120
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     before = flow.evaluate("(one) => one.scrollLeft")
-    overview = drawn.root.locator(".rw-map")
-    place = overview.bounding_box()
-    assert place is not None
-    drawn.page.mouse.click(place["x"] + place["width"] - 4, place["y"] + place["height"] / 2)
+    overview = drawn.locator(".rw-map")
+    place = box_of(overview)
+    drawn.mouse.click(place["x"] + place["width"] - 4, place["y"] + place["height"] / 2)
     drawn.eventually(lambda: flow.evaluate("(one) => one.scrollLeft") > before)
 
 
 def test_the_search_goes_on_while_another_tab_is_open(exported: OpenPage) -> None:
     drawn = page(exported, chain(4))
     drawn.open_tab("kernels")
-    expect(drawn.root.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")
-    drawn.root.locator(".rw-box").first.fill("500 TFLOP/s")
-    expect(drawn.root.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")
+    expect(drawn.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")
+    drawn.locator(".rw-box").first.fill("500 TFLOP/s")
+    expect(drawn.locator("[data-rw='verdict']")).to_contain_text("Fused into one kernel")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import TICKS, Drawn
+from tests.browser.drawn import TICKS, Drawn, box_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +61,6 @@ def ticks(drawn: Drawn) -> dict[str, list[float]]:
     return {axis: sorted(value for value, _ in marks) for axis, marks in found.items()}
 
 
-def tool(drawn: Drawn, name: str) -> Any:
-    """Return a tool of the toolbar or of its menus."""
-    return drawn.tool(name)
-
-
 def span(drawn: Drawn) -> tuple[float, float]:
     """Return how many decades are in sight, across and up."""
     left, right, low, high = zoom(drawn) or (math.nan,) * 4
@@ -91,7 +86,7 @@ def pinch(
 
 
 def by_wheel(drawn: Drawn) -> None:
-    page, mouse = drawn.page, drawn.page.mouse
+    page, mouse = drawn.page, drawn.mouse
     whole = ticks(drawn)
     near = drawn.place(10, 1e12)
 
@@ -111,47 +106,39 @@ def by_wheel(drawn: Drawn) -> None:
     assert page.evaluate(SCROLLED) == before
     assert all(math.isclose(a, b, abs_tol=1.5) for a, b in zip(drawn.place(10, 1e12), near, strict=True))
     # One run of the wheel is one entry.
-    tool(drawn, "undo").click()
+    drawn.tool("undo").click()
     becomes(drawn, None)
-    expect(tool(drawn, "undo")).to_have_attribute("aria-disabled", "true")
-    tool(drawn, "redo").click()
+    expect(drawn.tool("undo")).to_have_attribute("aria-disabled", "true")
+    drawn.tool("redo").click()
     drawn.eventually(lambda: zoom(drawn) is not None)
-    tool(drawn, "fit").click()
+    drawn.tool("fit").click()
     becomes(drawn, None)
     assert ticks(drawn) == whole
 
 
 def by_rectangle_and_hand(drawn: Drawn) -> None:
-    page, mouse, book = drawn.page, drawn.page.mouse, drawn.book
+    page, mouse, book = drawn.page, drawn.mouse, drawn.book
     # A rectangle of the zoom tool, then a hand; Escape takes a hand's move back. What is outside is counted.
-    tool(drawn, "zoom").click()
-    mouse.move(*drawn.place(1, 1e13))
-    mouse.down()
-    mouse.move(*drawn.place(100, 1e11), steps=4)
-    mouse.up()
+    drawn.tool("zoom").click()
+    drawn.pull(drawn.place(1, 1e13), drawn.place(100, 1e11))
     becomes(drawn, (1, 100, 1e11, 1e13))
     assert ticks(drawn)["x"][0] >= 1
     assert ticks(drawn)["x"][-1] <= 100
-    outside = drawn.root.get_by_role("button", name="outside")
+    outside = drawn.button("outside")
     expect(outside).to_have_text("Show everything · 2 kernels outside")
     assert book.python("list(w.selected)") == []
-    tool(drawn, "pan").click()
+    drawn.tool("pan").click()
     grip, to = drawn.place(10, 1e12), drawn.place(20, 2e12)
-    mouse.move(*grip)
-    mouse.down()
-    mouse.move(*to, steps=4)
+    drawn.pull(grip, to, drop=False)
     page.keyboard.press("Escape")
     mouse.up()
     becomes(drawn, (1, 100, 1e11, 1e13))
-    mouse.move(*grip)
-    mouse.down()
-    mouse.move(*to, steps=4)
-    mouse.up()
+    drawn.pull(grip, to)
     becomes(drawn, (0.5, 50, 5e10, 5e12))
     # A click of the same hand still means the kernel; the middle button moves the chart with any tool.
     mouse.click(*drawn.place(10, 1e12))
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
-    tool(drawn, "select").click()
+    drawn.becomes("list(w.selected)", [0])
+    drawn.tool("select").click()
     grip, to = drawn.place(20, 2e12), drawn.place(10, 1e12)
     mouse.move(*grip)
     mouse.down(button="middle")
@@ -160,91 +147,85 @@ def by_rectangle_and_hand(drawn: Drawn) -> None:
     becomes(drawn, (1, 100, 1e11, 1e13))
     # It ends in no click, and the next is as good as ever; the second of two does not undo the first, nor fit.
     mouse.click(*drawn.place(10, 1e12))
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.becomes("list(w.selected)", [])
     mouse.dblclick(*drawn.place(10, 1e12))
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
+    drawn.becomes("list(w.selected)", [0])
     becomes(drawn, (1, 100, 1e11, 1e13))
 
 
 def under_a_zoom(drawn: Drawn) -> None:
-    mouse, book = drawn.page.mouse, drawn.book
     # Dragging the roof under a zoom leaves the zoom, and the plain rectangle selects.
     drawn.drag("bandwidth", -0.1)
     becomes(drawn, (1, 100, 1e11, 1e13))
-    tool(drawn, "undo").click()
-    mouse.move(*drawn.place(2, 4e11))
-    mouse.down()
-    mouse.move(*drawn.place(5, 2e11), steps=3)
-    mouse.up()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.tool("undo").click()
+    drawn.pull(drawn.place(2, 4e11), drawn.place(5, 2e11))
+    drawn.becomes("list(w.selected)", [])
     becomes(drawn, (1, 100, 1e11, 1e13))
 
 
 def by_fingers_space_and_buttons(drawn: Drawn) -> None:
-    mouse = drawn.page.mouse
+    mouse = drawn.mouse
     # Two fingers that stay apart move the chart, as does a hand while Space is pressed; the hint shows everything.
-    tool(drawn, "select").click()
+    drawn.tool("select").click()
     grip, to = drawn.place(10, 1e12), drawn.place(20, 2e12)
     pinch(drawn, grip, 40, 40, by=(to[0] - grip[0], to[1] - grip[1]))
     becomes(drawn, (0.5, 50, 5e10, 5e12))
     drawn.chart.focus()
     mouse.move(*drawn.place(5, 3e11))
-    drawn.page.keyboard.down("Space")
+    drawn.keyboard.down("Space")
     mouse.down()
     mouse.move(*drawn.place(2.5, 1.5e11), steps=4)
     mouse.up()
-    drawn.page.keyboard.up("Space")
+    drawn.keyboard.up("Space")
     becomes(drawn, (1, 100, 1e11, 1e13))
-    drawn.root.get_by_role("button", name="outside").click()
+    drawn.button("outside").click()
     becomes(drawn, None)
-    tool(drawn, "undo").click()
+    drawn.tool("undo").click()
     becomes(drawn, (1, 100, 1e11, 1e13))
     across, _ = span(drawn)
-    tool(drawn, "out").click()
+    drawn.tool("out").click()
     drawn.eventually(lambda: math.isclose(span(drawn)[0], across * 1.5, rel_tol=1e-6))
-    tool(drawn, "undo").press("Enter")
+    drawn.tool("undo").press("Enter")
     becomes(drawn, (1, 100, 1e11, 1e13))
 
 
 def with_other_kernels_and_fingers(drawn: Drawn) -> None:
-    mouse, book = drawn.page.mouse, drawn.book
-    outside = drawn.root.get_by_role("button", name="outside")
+    mouse, book = drawn.mouse, drawn.book
+    outside = drawn.button("outside")
     # Other kernels leave it too; two fingers go closer; a double click on nothing fits; another plane is whole.
     book.python("setattr(w, 'kernels', [('near', 1e12, 1e11, 1), ('far', 1e14, 1e11, 10), ('a', 1e9, 1e11, 1)])")
     expect(outside).to_have_text("Show everything · 2 kernels outside")
     # The finger that comes first takes the chart in hand, the second does not move it.
-    tool(drawn, "pan").click()
+    drawn.tool("pan").click()
     middle, reach = drawn.place(10, 1e12), 40
     pinch(drawn, middle, reach, 2 * reach)
     drawn.eventually(lambda: all(math.isclose(now, 1, rel_tol=0.05) for now in span(drawn)))
     assert all(math.isclose(a, b, abs_tol=3) for a, b in zip(drawn.place(10, 1e12), middle, strict=True))
     mouse.click(*drawn.place(10, 1e12))
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
+    drawn.becomes("list(w.selected)", [0])
     mouse.dblclick(*drawn.place(5, 4e11))
     becomes(drawn, None)
     # Python takes the plane out of a hand: what it says then is heard, and can be undone.
-    mouse.move(*drawn.place(5, 4e11))
-    mouse.down()
-    mouse.move(*drawn.place(10, 4e11), steps=3)
+    drawn.pull(drawn.place(5, 4e11), drawn.place(10, 4e11), drop=False)
     drawn.eventually(lambda: zoom(drawn) is not None)
     book.python("setattr(w, 'view', 'time')")
-    expect(drawn.root.locator(".rw-isochrone").first).to_be_visible()
+    expect(drawn.locator(".rw-isochrone").first).to_be_visible()
     mouse.up()
     becomes(drawn, None)
     # What arrives from Python within 200 ms is one entry.
     drawn.page.wait_for_timeout(250)
     book.python("setattr(w, 'zoom', (1e-3, 1, 1e-2, 10))")
-    expect(drawn.root.locator(".rw-everything")).to_be_visible()
+    expect(drawn.locator(".rw-everything")).to_be_visible()
     drawn.chart.press("Control+z")
     becomes(drawn, None)
     assert book.python("w.view") == "time"
     drawn.choose("view", "roofline")
-    tool(drawn, "select").click()
-    tool(drawn, "in").click()
+    drawn.tool("select").click()
+    drawn.tool("in").click()
     drawn.eventually(lambda: zoom(drawn) is not None)
     book.python("setattr(w, 'view', 'time')")
     becomes(drawn, None)
-    tool(drawn, "in").click()
+    drawn.tool("in").click()
     drawn.eventually(lambda: zoom(drawn) is not None)
     drawn.choose("view", "roofline")
     becomes(drawn, None)
@@ -253,19 +234,17 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
 def in_a_narrow_widget(drawn: Drawn) -> None:
     # The button that shows everything stands in the plot: no other control moves.
     drawn.page.set_viewport_size({"width": 480, "height": 1400})
-    drawn.root.locator(".rw-narrow").wait_for()
+    drawn.locator(".rw-narrow").wait_for()
     places = """(bar) => [...bar.querySelectorAll('button')].map((tool) => [
       tool.dataset.tool, tool.getBoundingClientRect().left,
     ])"""
-    bar = drawn.root.get_by_role("toolbar")
+    bar = drawn.get_by_role("toolbar")
     before = bar.evaluate(places)
     assert [name for name, _ in before][-1] == "more"
     drawn.book.python("setattr(w, 'zoom', (1, 100, 1e11, 1e13))")
-    everything = drawn.root.get_by_role("button", name="Show everything")
+    everything = drawn.button("Show everything")
     expect(everything).to_have_text("Show everything · 2 kernels outside")
-    button, chart = everything.bounding_box(), drawn.chart.bounding_box()
-    assert button is not None
-    assert chart is not None
+    button, chart = box_of(everything), box_of(drawn.chart)
     assert button["x"] > chart["x"]
     assert button["y"] > chart["y"]
     assert bar.evaluate(places) == before
@@ -286,7 +265,7 @@ def test_the_pointer_zooms_pans_and_fits_and_the_page_scrolls_where_it_should(dr
 
 
 def by_keys(drawn: Drawn) -> None:
-    page, press = drawn.page, drawn.page.keyboard.press
+    page, press = drawn.page, drawn.keyboard.press
     drawn.chart.focus()
     before = page.evaluate(SCROLLED)
     # Around the kernel that is pointed at, which stays in its place.
@@ -333,7 +312,7 @@ def by_keys(drawn: Drawn) -> None:
 
 
 def by_space_and_boxes(drawn: Drawn) -> None:
-    page, press = drawn.page, drawn.page.keyboard.press
+    page, press = drawn.page, drawn.keyboard.press
     # Space takes the chart in hand: while it is pressed the kernels that the pointer passes stay as they are.
     page.mouse.move(*drawn.place(3, 4e11))
     page.keyboard.down("Space")
@@ -361,43 +340,43 @@ def by_space_and_boxes(drawn: Drawn) -> None:
 
 
 def along_a_menu(drawn: Drawn) -> None:
-    press = drawn.page.keyboard.press
+    press = drawn.keyboard.press
     # Arrows and first letters walk along a menu.
-    drawn.root.locator("[data-tool=view]").focus()
+    drawn.locator("[data-tool=view]").focus()
     press("ArrowDown")
-    expect(tool(drawn, "roofline")).to_be_focused()
+    expect(drawn.tool("roofline")).to_be_focused()
     press("ArrowUp")
-    expect(tool(drawn, "pan")).to_be_focused()
+    expect(drawn.tool("pan")).to_be_focused()
     press("r")
-    expect(tool(drawn, "roofline")).to_be_focused()
+    expect(drawn.tool("roofline")).to_be_focused()
     press("r")
-    expect(tool(drawn, "rulers")).to_be_focused()
+    expect(drawn.tool("rulers")).to_be_focused()
     press("Escape")
-    expect(drawn.root.locator("[data-tool=view]")).to_be_focused()
+    expect(drawn.locator("[data-tool=view]")).to_be_focused()
 
 
 def by_menu(drawn: Drawn) -> None:
-    page, book, press = drawn.page, drawn.book, drawn.page.keyboard.press
+    page, book, press = drawn.page, drawn.book, drawn.keyboard.press
     # One stop of the Tab key leads to the toolbar, arrows walk along it, and a menu gives the focus back.
     page.mouse.move(2, 2)
-    stop = drawn.root.get_by_role("toolbar").locator("button[tabindex='0']")
+    stop = drawn.get_by_role("toolbar").locator("button[tabindex='0']")
     expect(stop).to_have_count(1)
     stop.focus()
     press("Home")
-    expect(drawn.root.locator("[data-rw=add-chip]")).to_be_focused()
+    expect(drawn.locator("[data-rw=add-chip]")).to_be_focused()
     press("ArrowLeft")
-    expect(tool(drawn, "more")).to_be_focused()
-    tool(drawn, "in").focus()
+    expect(drawn.tool("more")).to_be_focused()
+    drawn.tool("in").focus()
     press("Enter")
     drawn.eventually(lambda: zoom(drawn) is not None)
     # The chart's keys work here, too.
     press("0")
     becomes(drawn, None)
     press("End")
-    expect(tool(drawn, "more")).to_be_focused()
-    tool(drawn, "axes").focus()
+    expect(drawn.tool("more")).to_be_focused()
+    drawn.tool("axes").focus()
     press("Enter")
-    menu = drawn.root.get_by_role("dialog", name="Axes")
+    menu = drawn.get_by_role("dialog", name="Axes")
     menu.get_by_label("Data").select_option("8")
     menu.get_by_label("Rate").press("ArrowDown")
     expect(drawn.chart).to_contain_text("ridge 800")
@@ -419,14 +398,12 @@ def by_menu(drawn: Drawn) -> None:
     becomes(drawn, None)
     press("Escape")
     expect(menu).to_have_count(0)
-    expect(drawn.root.locator("[data-tool=view]")).to_be_focused()
-    drawn.eventually(
-        lambda: book.python("[w.word, w.rate_unit, w.tick_base, w.x_axis]") == [8, "FLOP/cycle", 2, "balance"]
-    )
+    expect(drawn.locator("[data-tool=view]")).to_be_focused()
+    drawn.becomes("[w.word, w.rate_unit, w.tick_base, w.x_axis]", [8, "FLOP/cycle", 2, "balance"])
     # A chip without a clock keeps seconds, and says why.
     book.python("setattr(w, 'chips', [rw.Chip('Other', {'bf16': '50 TFLOP/s'}, {'HBM': '1 TB/s'})])")
     expect(titles).to_contain_text("FLOP/s")
-    tool(drawn, "axes").focus()
+    drawn.tool("axes").focus()
     press("Enter")
     expect(menu).to_contain_text("Other: clock unknown, rates are per second")
 
@@ -439,23 +416,23 @@ def test_keys_zoom_pan_fit_and_undo_and_the_menu_changes_what_the_axes_count(dra
 
 
 def test_axes_set_by_the_chips_stay_while_kernels_change(drawn: Drawn) -> None:
-    book, press = drawn.book, drawn.page.keyboard.press
+    book, press = drawn.book, drawn.keyboard.press
     fitting = ticks(drawn)
-    tool(drawn, "axes").focus()
+    drawn.tool("axes").focus()
     press("Enter")
-    menu = drawn.root.get_by_role("dialog", name="Axes")
+    menu = drawn.get_by_role("dialog", name="Axes")
     menu.get_by_label("Range").press("ArrowDown")
     expect(menu.get_by_label("Range")).to_have_value("chip")
-    drawn.eventually(lambda: book.python("w.frame") == "chip")
+    drawn.becomes("w.frame", "chip")
     framed = ticks(drawn)
     assert framed != fitting
     press("Escape")
     book.python("setattr(w, 'kernels', [('slow', 1e9, 1e10, 1), ('beyond', 1e6, 1e6, 1), ('copy', 0, 1e9, 1)])")
-    sentence = drawn.root.locator("[data-rw=status]")
+    sentence = drawn.locator("[data-rw=status]")
     expect(sentence).to_contain_text("1 kernel is outside the axes: beyond.")
     assert ticks(drawn) == framed
     drawn.chart.focus()
     press("Control+z")
-    drawn.eventually(lambda: book.python("w.frame") == "points")
+    drawn.becomes("w.frame", "points")
     expect(sentence).not_to_contain_text("outside the axes")
     assert ticks(drawn) != framed

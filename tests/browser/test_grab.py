@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn, Finger
+from tests.browser.drawn import Drawn, Finger, centre, shown
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
@@ -23,25 +23,18 @@ RATES = "(w.peak_flops, w.bandwidth)"
 
 @pytest.fixture
 def drawn(notebook: OpenNotebook) -> Drawn:
-    book = notebook([CELL])
-    book.run(0)
-    return Drawn(book)
+    return shown(notebook, CELL)[1]
 
 
 def middle(drawn: Drawn, part: str) -> tuple[float, float]:
     """Return the middle of what can be grabbed, px in the page."""
-    box = drawn.root.locator(f"[data-part='{part}']").bounding_box()
-    assert box is not None
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return centre(drawn.locator(f"[data-part='{part}']"))
 
 
 def pull(drawn: Drawn, part: str, right: float, down: float) -> None:
     """Take hold of a part of the roof and draw it somewhere; it is not let go."""
     x, y = middle(drawn, part)
-    mouse = drawn.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    mouse.move(x + right, y + down, steps=6)
+    drawn.pull((x, y), (x + right, y + down), drop=False)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +59,7 @@ def test_a_part_of_the_roof_follows_the_pointer_and_python_hears_of_it(
         )
 
     drawn.eventually(has_followed)
-    drawn.page.mouse.up()
+    drawn.mouse.up()
 
     def told(rate: float, sheet: float) -> str:
         return "same" if rate == sheet else "higher" if rate > sheet else "lower"
@@ -80,35 +73,29 @@ def test_a_part_of_the_roof_follows_the_pointer_and_python_hears_of_it(
 def test_escape_takes_a_grabbed_roof_back_and_a_finger_grabs_too(drawn: Drawn) -> None:
     pull(drawn, "ridge", 60, 30)
     drawn.eventually(lambda: tuple(drawn.book.python(RATES)) != (1e14, 1e12))
-    drawn.page.keyboard.press("Escape")
-    drawn.page.mouse.up()
-    drawn.eventually(lambda: drawn.book.python("(list(w.selected), list(w.what_if))") == [[], []])
+    drawn.press("Escape")
+    drawn.mouse.up()
+    drawn.becomes("(list(w.selected), list(w.what_if))", [[], []])
     assert tuple(drawn.book.python(RATES)) == (1e14, 1e12)
     before = middle(drawn, "peak")
     finger = Finger(drawn)
-    finger.press(*before)
-    for step in range(1, 9):
-        finger.move(before[0], before[1] + 5 * step)
+    finger.drag(before, (before[0], before[1] + 40))
     drawn.eventually(lambda: abs(middle(drawn, "peak")[1] - before[1] - 40) < 2)
     finger.lift()
-    drawn.eventually(lambda: drawn.book.python("list(w.what_if.get('example', ()))") == ["peak_flops"])
+    drawn.becomes("list(w.what_if.get('example', ()))", ["peak_flops"])
     assert drawn.book.python(RATES)[0] < 1e14
 
 
 def test_a_press_on_a_kernel_means_the_kernel(drawn: Drawn) -> None:
-    x, y = drawn.place(10, 1e13)
-    mouse = drawn.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    mouse.up()
-    drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [0])
+    drawn.mouse.click(*drawn.place(10, 1e13))
+    drawn.becomes("list(w.selected)", [0])
     assert tuple(drawn.book.python(RATES)) == (1e14, 1e12)
 
 
 def test_a_finger_and_a_mouse_reach_a_point_within_16_px_and_no_farther(drawn: Drawn) -> None:
     x, y = drawn.place(1000, 1e14 / 3)
-    mouse, finger = drawn.page.mouse, Finger(drawn)
-    tooltip = drawn.root.get_by_role("tooltip")
+    mouse, finger = drawn.mouse, Finger(drawn)
+    tooltip = drawn.get_by_role("tooltip")
 
     def touch(away: float) -> None:
         finger.press(x + away, y)
@@ -134,9 +121,5 @@ def test_a_press_within_8_px_of_a_kernel_on_a_roof_is_on_the_kernel_and_farther_
     (x, y), (farther, higher) = drawn.place(10, 1e13), drawn.place(20, 2e13)
     length = math.hypot(farther - x, higher - y)
     x, y = x + (farther - x) / length * away, y + (higher - y) / length * away
-    mouse = drawn.page.mouse
-    mouse.move(x, y)
-    mouse.down()
-    mouse.move(x + 40, y, steps=6)
-    mouse.up()
-    drawn.eventually(lambda: drawn.book.python("[bool(w.moves), w.bandwidth != 1e12]") == [is_kernel, not is_kernel])
+    drawn.pull((x, y), (x + 40, y))
+    drawn.becomes("[bool(w.moves), w.bandwidth != 1e12]", [is_kernel, not is_kernel])

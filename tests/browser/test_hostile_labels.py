@@ -14,6 +14,7 @@ from roofwidget.support.text_tables import without_surrogates
 from tests.browser.conftest import OpenNotebook
 from tests.hostile_checks import ALL, CELL, HAS_RUN, TallyOf, check_widgets, invalid_tables, table
 from tests.hostile_labels import TEXTS, asked, chips, described, merged, short
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,10 +39,10 @@ def test_in_jupyterlab(notebook: OpenNotebook, tally: TallyOf) -> None:
 def test_on_a_saved_page(exported: Callable[..., Exported], tmp_path: Path, tally: TallyOf) -> None:
     first, second, *_ = TEXTS.values()
     path = rw.save_page([described(), f"## {first}\n\n{second}", merged(), asked()], tmp_path / "all.html", title=first)
-    opened = exported(path.read_text(encoding="utf-8"))
+    opened = exported(text_of(path))
     tally("a saved page")(scripts=check_widgets(opened.page))
     assert opened.page.title() == first
-    legend = opened.drawn.root.locator(".rw-legend")
+    legend = opened.drawn.locator(".rw-legend")
     assert legend.evaluate("(legend) => legend.scrollWidth <= legend.clientWidth")
 
 
@@ -90,7 +91,7 @@ def test_in_saved_tables(exported: Callable[..., Exported], tmp_path: Path, tall
     opened = exported(described().to_html())
     table(opened.drawn.root)
     with opened.page.expect_download() as download:
-        opened.drawn.root.get_by_role("button", name=re.compile("^Save all")).click()
+        opened.drawn.button(re.compile("^Save all")).click()
     assert re.fullmatch(r"[\w.-]+\.csv", download.value.suggested_filename)
     saved = Path(download.value.path()).read_bytes().decode("utf-8-sig")
     scripts = int(opened.page.evaluate(HAS_RUN))
@@ -100,8 +101,8 @@ def test_in_saved_tables(exported: Callable[..., Exported], tmp_path: Path, tall
 def test_on_the_clipboard(exported: Callable[..., Exported], tally: TallyOf) -> None:
     opened = exported(described().to_html(), permissions=["clipboard-read", "clipboard-write"])
     table(opened.drawn.root)
-    opened.drawn.root.get_by_role("button", name=re.compile("^Copy all")).click()
-    expect(opened.drawn.root.locator("[data-rw='status']")).to_contain_text(f"{len(TEXTS)} rows copied")
+    opened.drawn.button(re.compile("^Copy all")).click()
+    expect(opened.drawn.locator("[data-rw='status']")).to_contain_text(f"{len(TEXTS)} rows copied")
     kinds, text = opened.page.evaluate(CLIPBOARD)
     assert kinds == "text/plain"
     scripts = int(opened.page.evaluate(HAS_RUN))

@@ -10,9 +10,10 @@ from playwright.sync_api import Locator, expect
 
 import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn, Finger
+from tests.browser.drawn import Drawn, Finger, box_of, centre, enter
 from tests.browser.test_access import AXE, GRAPH, PROFILE, UNFOLD, checked, contrasts
 from tests.browser.test_page import CHIPS, KERNELS
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def graph_lesson(**traits: Any) -> str:
 
 def part(drawn: Drawn, name: str) -> Locator:
     """Return the part of the roof that a pointer can press."""
-    return drawn.root.locator(f".rw-handles [data-part='{name}']")
+    return drawn.locator(f".rw-handles [data-part='{name}']")
 
 
 def frames(drawn: Drawn) -> None:
@@ -72,22 +73,16 @@ def frames(drawn: Drawn) -> None:
 
 def drag(drawn: Drawn, start: tuple[float, float], by: tuple[float, float]) -> None:
     """Drag with the mouse from a place on the page."""
-    mouse = drawn.page.mouse
-    mouse.move(*start)
-    mouse.down()
-    for step in range(1, 9):
-        mouse.move(start[0] + by[0] * step / 8, start[1] + by[1] * step / 8)
+    drawn.pull(start, (start[0] + by[0], start[1] + by[1]), drop=False)
     frames(drawn)
-    mouse.up()
+    drawn.mouse.up()
     frames(drawn)
 
 
 def slide(drawn: Drawn, start: tuple[float, float], by: tuple[float, float]) -> None:
     """Drag with a finger from a place on the page."""
     finger = Finger(drawn)
-    finger.press(*start)
-    for step in range(1, 9):
-        finger.move(start[0] + by[0] * step / 8, start[1] + by[1] * step / 8)
+    finger.drag(start, (start[0] + by[0], start[1] + by[1]))
     frames(drawn)
     finger.lift()
     frames(drawn)
@@ -96,9 +91,7 @@ def slide(drawn: Drawn, start: tuple[float, float], by: tuple[float, float]) -> 
 def middle(locator: Locator) -> tuple[float, float]:
     """Return the middle of an element, px."""
     locator.scroll_into_view_if_needed()
-    box = locator.bounding_box()
-    assert box is not None
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return centre(locator)
 
 
 @pytest.mark.parametrize("move", [drag, slide])
@@ -118,7 +111,7 @@ def test_a_locked_rate_is_not_moved_by_pointer_touch_or_keys(exported: OpenPage,
     expect(drawn.tool("undo")).to_have_attribute("aria-disabled", "true")
     move(drawn, drawn.place(100, 1e14), (40, 40))
     drawn.eventually(lambda: drawn.roof("one") != before)
-    expect(drawn.root.locator("[data-rw='status']")).to_contain_text("1 TB/s from HBM")
+    expect(drawn.locator("[data-rw='status']")).to_contain_text("1 TB/s from HBM")
     assert drawn.box("peak").input_value() != "100 TFLOP/s"
     drawn.tool("undo").click()
     drawn.eventually(lambda: drawn.roof("one") == before)
@@ -127,12 +120,12 @@ def test_a_locked_rate_is_not_moved_by_pointer_touch_or_keys(exported: OpenPage,
 def test_a_roof_with_two_locked_rates_cannot_be_grabbed(exported: OpenPage) -> None:
     drawn = exported(lesson(locks=["bandwidth", "peak_flops"])).drawn
     before = drawn.roof("one")
-    expect(drawn.root.locator(".rw-handles, [data-rw=grips] circle")).to_have_count(0)
+    expect(drawn.locator(".rw-handles, [data-rw=grips] circle")).to_have_count(0)
     for place in (drawn.place(100, 1e14), drawn.place(1e3, 1e14), drawn.place(3, 3e12)):
         drag(drawn, place, (40, 40))
     assert drawn.roof("one") == before
     drawn.tool("marks").click()
-    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    legend = drawn.get_by_role("dialog", name="What the marks mean")
     expect(legend).to_contain_text("selects kernels")
     expect(legend).not_to_contain_text("the peak")
 
@@ -142,85 +135,85 @@ def test_locked_chips_selects_view_and_kernels_stay_as_they_are(exported: OpenPa
     drawn = page.drawn
     before = drawn.roof("one"), drawn.roof("two")
     for name in ("Show Two", "Show One"):
-        button = drawn.root.get_by_role("button", name=name, exact=True)
+        button = drawn.button(name, exact=True)
         expect(button).to_have_attribute("aria-disabled", "true")
         expect(button).to_have_attribute("title", LOCKED)
         button.click(force=True)
         button.press("Enter")
-    drawn.root.locator(".rw-name", has_text="Two").click(force=True)
+    drawn.locator(".rw-name", has_text="Two").click(force=True)
     for name in ("chips", "precision", "memory"):
-        opener = drawn.root.locator(f"[data-tool={name}]")
+        opener = drawn.locator(f"[data-tool={name}]")
         expect(opener).to_have_attribute("aria-disabled", "true")
         expect(opener).to_have_attribute("title", LOCKED)
         opener.click(force=True)
         expect(opener).to_have_attribute("aria-expanded", "false")
-    drawn.page.keyboard.press("c")
-    expect(drawn.root.get_by_role("dialog")).to_have_count(0)
+    drawn.press("c")
+    expect(drawn.get_by_role("dialog")).to_have_count(0)
     # The view: keys, the wheel, a double click, and the tools.
     for tool in ("time", "in", "out", "fit", "zoom", "pan"):
         expect(drawn.tool(tool)).to_have_attribute("aria-disabled", "true")
         expect(drawn.tool(tool)).to_have_attribute("title", LOCKED)
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     drawn.chart.focus()
     for key in ("+", "-", "w", "a", "0"):
-        drawn.page.keyboard.press(key)
-    drawn.page.mouse.move(*drawn.place(10, 1e13))
-    drawn.page.mouse.wheel(0, -200)
+        drawn.press(key)
+    drawn.mouse.move(*drawn.place(10, 1e13))
+    drawn.mouse.wheel(0, -200)
     frames(drawn)
     assert (drawn.roof("one"), drawn.roof("two")) == before
     # The kernels: by mouse, and by keys.
     spot = drawn.place(400, 5e13)
     drag(drawn, spot, (0, -60))
     drawn.chart.focus()
-    drawn.page.keyboard.press("Home")
+    drawn.press("Home")
     for key in ("m", "ArrowUp", "ArrowUp", "Enter"):
-        drawn.page.keyboard.press(key)
+        drawn.press(key)
     frames(drawn)
-    expect(drawn.root.locator("[data-ghost]")).to_have_count(0)
-    expect(drawn.root.locator("[data-kernel]")).to_have_count(0)
+    expect(drawn.locator("[data-ghost]")).to_have_count(0)
+    expect(drawn.locator("[data-kernel]")).to_have_count(0)
     expect(drawn.tool("undo")).to_have_attribute("aria-disabled", "true")
 
 
 def test_locked_filters_and_sorting_stay_as_they_are(exported: OpenPage) -> None:
     drawn = exported(lesson(MANY, locks=["filters"])).drawn
-    expect(drawn.root.get_by_role("searchbox")).to_be_disabled()
-    drawn.root.get_by_role("button", name=re.compile("^Filter")).click()
-    filters = drawn.root.get_by_role("dialog")
+    expect(drawn.get_by_role("searchbox")).to_be_disabled()
+    drawn.button(re.compile("^Filter")).click()
+    filters = drawn.get_by_role("dialog")
     for select in filters.locator("select").all():
         expect(select).to_be_disabled()
     expect(filters.get_by_role("slider")).to_be_disabled()
-    drawn.page.keyboard.press("Escape")
-    for entry in drawn.root.locator("[data-rw='legend'] button").all():
+    drawn.press("Escape")
+    for entry in drawn.locator("[data-rw='legend'] button").all():
         entry.click(force=True)
-    heads = drawn.root.get_by_role("grid").get_by_role("columnheader")
+    heads = drawn.get_by_role("grid").get_by_role("columnheader")
     sorting = heads.evaluate_all("(all) => all.map((one) => one.ariaSort)")
     for head in heads.all()[1:4]:
         head.locator("button").click(force=True)
         head.locator("button").press("Enter")
     frames(drawn)
     assert heads.evaluate_all("(all) => all.map((one) => one.ariaSort)") == sorting
-    expect(drawn.root.get_by_role("tabpanel")).to_contain_text("8 of 8 kernels")
+    expect(drawn.get_by_role("tabpanel")).to_contain_text("8 of 8 kernels")
 
 
 def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
     drawn = exported(graph_lesson(locks=["partition", "dims", "phase"])).drawn
     drawn.open_tab("workload")
-    workload = drawn.root.locator(".rw-workload")
+    workload = drawn.locator(".rw-workload")
     expect(workload.get_by_role("slider")).to_be_disabled()
     expect(workload.get_by_role("textbox")).to_be_disabled()
     for select in workload.locator("select").all():
         expect(select).to_be_disabled()
     drawn.open_tab("fusion")
-    flow = drawn.root.locator(".rw-flow")
+    flow = drawn.locator(".rw-flow")
     flow.scroll_into_view_if_needed()
-    names = drawn.root.locator(".rw-members li")
+    names = drawn.locator(".rw-members li")
     before = names.all_text_contents()
     assert len(before) == 4
-    expect(drawn.root.locator(".rw-best")).to_have_attribute("title", LOCKED)
-    drawn.root.locator(".rw-best").click(force=True)
-    drawn.root.get_by_role("button", name="Other ways").click()
+    expect(drawn.locator(".rw-best")).to_have_attribute("title", LOCKED)
+    drawn.locator(".rw-best").click(force=True)
+    drawn.button("Other ways").click()
     for preset in ("None: split all", "Pairs", "XLA-like"):
-        button = drawn.root.get_by_role("menuitem", name=preset, exact=True)
+        button = drawn.get_by_role("menuitem", name=preset, exact=True)
         expect(button).to_have_attribute("title", LOCKED)
         button.click(force=True)
     flow.focus()
@@ -228,20 +221,18 @@ def test_a_locked_graph_keeps_its_sizes_and_kernels(exported: OpenPage) -> None:
         flow.press(key)
     drag(drawn, middle(flow.locator("[data-op='gelu']")), (0, 70))
     flow.locator("[data-from='layernorm'][data-to='gelu']").click(force=True)
-    expect(drawn.root.locator("[data-rw='edge-note']")).to_have_count(0)
+    expect(drawn.locator("[data-rw='edge-note']")).to_have_count(0)
     frames(drawn)
     assert names.all_text_contents() == before
-    expect(drawn.root.locator(".rw-told")).to_have_text(LOCKED)
+    expect(drawn.locator(".rw-told")).to_have_text(LOCKED)
 
 
 def test_a_rate_stays_in_its_range_by_slider_box_keys_and_roof(exported: OpenPage) -> None:
     drawn = exported(lesson(ranges={"bandwidth": ("500 GB/s", "2 TB/s")})).drawn
     slider, box = drawn.slider("bandwidth"), drawn.box("bandwidth")
-    box.fill("9 TB/s")
-    box.press("Enter")
+    enter(box, "9 TB/s")
     expect(box).to_have_value("2 TB/s")
-    box.fill("1 GB/s")
-    box.press("Enter")
+    enter(box, "1 GB/s")
     expect(box).to_have_value("500 GB/s")
     slider.press("ArrowLeft")
     expect(box).to_have_value("500 GB/s")
@@ -257,8 +248,7 @@ def test_a_rate_snaps_by_slider_box_keys_and_roof(exported: OpenPage) -> None:
     drawn = exported(lesson(snap={"bandwidth": ["500 GB/s", "1 TB/s", "4 TB/s"]})).drawn
     slider, box = drawn.slider("bandwidth"), drawn.box("bandwidth")
     for typed, snapped in (("1.9 TB/s", "1 TB/s"), ("2.1 TB/s", "4 TB/s"), ("1 GB/s", "500 GB/s")):
-        box.fill(typed)
-        box.press("Enter")
+        enter(box, typed)
         expect(box).to_have_value(snapped)
     for key, stop in (("ArrowRight", "1 TB/s"), ("PageUp", "4 TB/s"), ("ArrowUp", "4 TB/s"), ("ArrowLeft", "1 TB/s")):
         slider.press(key)
@@ -289,37 +279,35 @@ def test_hidden_panels_are_left_out(exported: OpenPage) -> None:
     }
     whole = exported(lesson(MANY)).drawn
     for selector in selectors.values():
-        expect(whole.root.locator(selector)).not_to_have_count(0)
+        expect(whole.locator(selector)).not_to_have_count(0)
     for name, selector in selectors.items():
         drawn = exported(lesson(MANY, hidden_panels=[name])).drawn
-        expect(drawn.root.locator(selector)).to_have_count(0)
+        expect(drawn.locator(selector)).to_have_count(0)
         for other in selectors.values():
             # The box to search is in the tab of the kernels.
             if other != selector and (name, other) != ("table", "[type=search]"):
-                expect(drawn.root.locator(other)).not_to_have_count(0)
+                expect(drawn.locator(other)).not_to_have_count(0)
     bare = exported(lesson(MANY, hidden_panels=list(selectors))).drawn
-    bare.page.keyboard.press("?")
-    expect(bare.root.get_by_role("dialog")).to_have_count(0)
-    wide, room = bare.chart.bounding_box(), bare.root.bounding_box()
-    assert wide is not None
-    assert room is not None
+    bare.press("?")
+    expect(bare.get_by_role("dialog")).to_have_count(0)
+    wide, room = box_of(bare.chart), box_of(bare.root)
     assert wide["width"] > room["width"] - 10, "the chart has the room of the panels"
     graph = exported(graph_lesson(hidden_panels=["workload", "fusion"])).drawn
-    expect(graph.root.locator(".rw-formula")).not_to_have_count(0)
-    expect(graph.root.locator("[data-rw='tab-workload'], [data-rw='tab-fusion']")).to_have_count(0)
-    expect(graph.root.locator("[data-rw='tab-chip'], [data-rw='tab-kernels']")).to_have_count(2)
+    expect(graph.locator(".rw-formula")).not_to_have_count(0)
+    expect(graph.locator("[data-rw='tab-workload'], [data-rw='tab-fusion']")).to_have_count(0)
+    expect(graph.locator("[data-rw='tab-chip'], [data-rw='tab-kernels']")).to_have_count(2)
 
 
 def test_the_words_of_a_lecturer_are_used_everywhere(exported: OpenPage) -> None:
     drawn = exported(lesson(terms={"intensity": "operational", "ridge": "knee"})).drawn
-    expect(drawn.root.locator(".rw-ridge-number")).to_have_text("knee 100")
-    expect(drawn.root.locator("[data-rw='status']")).to_contain_text("knee 100 FLOP/B")
+    expect(drawn.locator(".rw-ridge-number")).to_have_text("knee 100")
+    expect(drawn.locator("[data-rw='status']")).to_contain_text("knee 100 FLOP/B")
     expect(drawn.chart).to_contain_text("operational intensity, FLOP per byte")
     expect(drawn.chart).not_to_contain_text("arithmetic")
     drawn.tool("marks").click()
-    legend = drawn.root.get_by_role("dialog", name="What the marks mean")
+    legend = drawn.get_by_role("dialog", name="What the marks mean")
     expect(legend).to_contain_text("the knee: both")
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     widget = rw.roofline(CHIPS, KERNELS)
     widget.terms = {"intensity": "operational", "ridge": "machine balance"}
     picture = widget.to_svg()
@@ -330,7 +318,7 @@ def test_the_words_of_a_lecturer_are_used_everywhere(exported: OpenPage) -> None
 def test_axe_finds_nothing_where_everything_is_locked(notebook: OpenNotebook) -> None:
     locked = [f"{cell.removesuffix('w')}w.locks = {ALL_LOCKS!r}\ndisplay(w)" for cell in (GRAPH, PROFILE)]
     book = notebook(["\n".join(["import roofwidget as rw", *locked])], height=2600)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     profile = Drawn(book, 1)
     both = book.page.locator(".jp-Cell-outputArea")
@@ -339,9 +327,9 @@ def test_axe_finds_nothing_where_everything_is_locked(notebook: OpenNotebook) ->
     assert all(" disabled" in one for one in both.evaluate(UNFOLD))
     assert {"color-contrast", "target-size", "label"} <= checked(both)
     profile.axes()
-    for select in profile.root.get_by_role("dialog").locator("select").all():
+    for select in profile.get_by_role("dialog").locator("select").all():
         expect(select).to_be_disabled()
     checked(profile.root)
     book.theme("dark")
-    expect(profile.root.locator(".rw-dark")).to_be_visible()
+    expect(profile.locator(".rw-dark")).to_be_visible()
     contrasts(both)

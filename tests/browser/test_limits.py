@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 
 import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
-from tests.browser.lab import Notebook
+from tests.browser.drawn import Drawn, enter, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,14 +37,8 @@ w = rw.roofline(rw.chips(), rw.preset("tpu-roofline-guide").kernels)
 w"""
 
 
-def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, Drawn]:
-    book = notebook([cell], **options)  # type: ignore[arg-type]
-    book.run(0)
-    return book, Drawn(book)
-
-
 def levels(drawn: Drawn) -> list[str]:
-    found: list[str] = drawn.root.locator(".rw-levels [data-level]").evaluate_all(
+    found: list[str] = drawn.locator(".rw-levels [data-level]").evaluate_all(
         "(all) => all.map((one) => one.dataset.level)"
     )
     return found
@@ -54,10 +47,10 @@ def levels(drawn: Drawn) -> list[str]:
 def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
     assert levels(drawn) == ["L2"]
-    expect(drawn.root.locator(".rw-ridge-number")).to_have_text("ridge 100")
+    expect(drawn.locator(".rw-ridge-number")).to_have_text("ridge 100")
     drawn.open_tab("chip")
     expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
-    drawn.root.get_by_role("checkbox", name="show levels that bind no kernel").check()
+    drawn.get_by_role("checkbox", name="show levels that bind no kernel").check()
     assert sorted(levels(drawn)) == ["CMEM", "L2"]
     drawn.eventually(lambda: book.python("w.all_levels") is True)
     assert book.python("w.bound().bound_by.tolist()") == ["L2", "HBM"]
@@ -67,7 +60,7 @@ def test_the_sentence_of_a_kernel_spells_out_every_level(notebook: OpenNotebook)
     book, drawn = shown(notebook, LEVELS)
     book.python("setattr(w, 'selected', [0])")
     # All of it is spoken. The status row shows the formula.
-    status = drawn.root.locator("[data-rw='status']")
+    status = drawn.locator("[data-rw='status']")
     expect(status).to_contain_text("tiled on Deep")
     assert (
         "min(100 TFLOP/s, HBM 1000 FLOP/B × 1 TB/s, L2 2 FLOP/B × 10 TB/s, CMEM 20 FLOP/B × 20 TB/s) = 20 TFLOP/s"
@@ -76,55 +69,53 @@ def test_the_sentence_of_a_kernel_spells_out_every_level(notebook: OpenNotebook)
 
 def test_the_bandwidth_of_each_level_has_its_own_slider(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
-    box = drawn.root.get_by_role("textbox", name="L2 bandwidth, typed")
-    box.fill("600 TB/s")
-    box.press("Enter")
-    drawn.eventually(lambda: book.python("dict(w.what_if.get('deep', {}).get('bandwidth', {}))") == {"L2": 600e12})
+    box = drawn.get_by_role("textbox", name="L2 bandwidth, typed")
+    enter(box, "600 TB/s")
+    drawn.becomes("dict(w.what_if.get('deep', {}).get('bandwidth', {}))", {"L2": 600e12})
     assert book.python("w.bound().bound_by.tolist()") == ["compute", "HBM"]
     assert levels(drawn) == []
 
 
 def test_the_memory_menu_offers_all_levels(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, LEVELS)
+    _, drawn = shown(notebook, LEVELS)
     drawn.choose("memory", "main")
-    drawn.eventually(lambda: book.python("w.memory") == "main")
+    drawn.becomes("w.memory", "main")
     assert levels(drawn) == []
     drawn.choose("memory", "all")
-    drawn.eventually(lambda: book.python("w.memory") == "all")
+    drawn.becomes("w.memory", "all")
     assert levels(drawn) == ["L2"]
 
 
 def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(notebook: OpenNotebook) -> None:
     # Far enough from the roof to be drawn at rest.
     cell = LEVELS.replace('memory="all"', 'memory="main"').replace("0.8 TB/s", "0.3 TB/s")
-    book, drawn = shown(notebook, cell)
-    lines = drawn.root.locator(".rw-subroof")
+    _, drawn = shown(notebook, cell)
+    lines = drawn.locator(".rw-subroof")
     styles = lines.evaluate_all("(all) => all.map((one) => [one.dataset.roof, one.dataset.style])")
     assert sorted(styles) == [["ceiling measured HBM", "measured"], ["ceiling no FMA", "ceiling"]]
     dashes = lines.evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
     assert len(set(dashes)) == 2
     drawn.open_tab("chip")
-    drawn.root.get_by_role("checkbox", name=re.compile("^fp32")).check()
-    drawn.root.get_by_role("checkbox", name=re.compile("^no FMA")).uncheck()
-    drawn.eventually(lambda: book.python("sorted(w.ceilings or [])") == ["fp32", "measured HBM"])
+    drawn.get_by_role("checkbox", name=re.compile("^fp32")).check()
+    drawn.get_by_role("checkbox", name=re.compile("^no FMA")).uncheck()
+    drawn.becomes("sorted(w.ceilings or [])", ["fp32", "measured HBM"])
     assert lines.count() == 2
 
 
 def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, GUIDE)
+    _, drawn = shown(notebook, GUIDE)
     drawn.open_tab("chip")
-    box = drawn.root.get_by_role("textbox", name="Fractions exposed, typed")
-    box.fill("20, 40, 60 %")
-    box.press("Enter")
-    drawn.eventually(lambda: book.python("list(w.exposed_roofs)") == [0.2, 0.4, 0.6])
-    expect(drawn.root.locator(".rw-subroof[data-style='communication']")).to_have_count(3)
-    slider = drawn.root.get_by_role("slider", name="Exposed communication")
+    box = drawn.get_by_role("textbox", name="Fractions exposed, typed")
+    enter(box, "20, 40, 60 %")
+    drawn.becomes("list(w.exposed_roofs)", [0.2, 0.4, 0.6])
+    expect(drawn.locator(".rw-subroof[data-style='communication']")).to_have_count(3)
+    slider = drawn.get_by_role("slider", name="Exposed communication")
     slider.focus()
     before = slider.get_attribute("aria-valuetext") or ""
     slider.press("ArrowRight")
     assert slider.get_attribute("aria-valuetext") != before
-    drawn.root.get_by_role("button", name="No exposed communication").click()
-    drawn.eventually(lambda: book.python("list(w.exposed_roofs)") == [])
+    drawn.button("No exposed communication").click()
+    drawn.becomes("list(w.exposed_roofs)", [])
 
 
 def test_the_card_shows_every_figure_with_its_source_as_text(notebook: OpenNotebook) -> None:
@@ -136,7 +127,7 @@ w = rw.roofline([evil, "h100-sxm"])
 w"""
     book, drawn = shown(notebook, cell)
     drawn.open_tab("chip")
-    card = drawn.root.locator(".rw-card")
+    card = drawn.locator(".rw-card")
     assert "<img src=x onerror=alert(1)>" in card.inner_text()
     assert "unknown" in card.inner_text()
     assert card.locator("img").count() == 0
@@ -159,7 +150,7 @@ def test_nothing_moves_while_a_rate_is_dragged(exported: OpenPage, width: int, c
     drawn = exported(html, viewport={"width": width, "height": 900}).drawn
     expect(drawn.box("peak")).to_have_css("width", "128px")
     boxes: list[list[str]] = [drawn.root.evaluate(BOXES)]
-    bubble = drawn.root.locator(".rw-bubble")
+    bubble = drawn.locator(".rw-bubble")
 
     def look() -> None:
         expect(bubble).to_have_text(re.compile(r"FLOP/s · .*×"))
@@ -175,15 +166,13 @@ def test_nothing_moves_while_a_rate_is_dragged(exported: OpenPage, width: int, c
     expect(drawn.reset("peak")).to_have_count(0)
     expect(drawn.box("peak")).to_be_focused()
     # What is typed wrongly is told in the status row, and moves nothing either.
-    drawn.box("peak").fill("fast")
-    drawn.box("peak").press("Enter")
-    status = drawn.root.locator("[data-rw='status']")
+    enter(drawn.box("peak"), "fast")
+    status = drawn.locator("[data-rw='status']")
     expect(status).to_contain_text("no number in “fast”; write for example “2 PFLOP/s”")
     expect(drawn.box("peak")).to_have_attribute("aria-invalid", "true")
     assert drawn.root.evaluate(BOXES) == boxes[0]
     expect(drawn.slider("peak")).to_have_attribute("aria-valuetext", "989.5 teraFLOPs per second")
-    drawn.box("peak").fill("500 TFLOP/s")
-    drawn.box("peak").press("Enter")
+    enter(drawn.box("peak"), "500 TFLOP/s")
     expect(status).not_to_contain_text("no number")
     expect(drawn.box("peak")).to_have_attribute("aria-invalid", "false")
 
@@ -192,7 +181,7 @@ def test_two_sliders_are_as_wide_as_each_other_and_stand_in_one_row_or_narrow_in
     html = rw.roofline(["h100-sxm"]).to_html()
     for width, rows in ((1280, 1), (480, 2)):
         drawn = exported(html, viewport={"width": width, "height": 900}).drawn
-        one, other = (drawn.root.locator("[data-rw='slider']").nth(at).bounding_box() for at in (0, 1))
+        one, other = (drawn.locator("[data-rw='slider']").nth(at).bounding_box() for at in (0, 1))
         assert one is not None
         assert other is not None
         assert abs(one["width"] - other["width"]) <= 1
@@ -202,12 +191,12 @@ def test_two_sliders_are_as_wide_as_each_other_and_stand_in_one_row_or_narrow_in
 
 def test_the_menu_of_a_box_judges_by_measured_rates(exported: OpenPage) -> None:
     drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
-    drawn.root.locator(".rw-rates").get_by_label("Peaks").first.select_option("achievable")
+    drawn.locator(".rw-rates").get_by_label("Peaks").first.select_option("achievable")
     # The measured rates of the catalogue.
     expect(drawn.box("peak")).to_have_value("794.5 TFLOP/s")
     expect(drawn.box("bandwidth")).to_have_value("3.18 TB/s")
     drawn.open_tab("chip")
-    tab = drawn.root.get_by_role("tabpanel")
+    tab = drawn.get_by_role("tabpanel")
     expect(tab.get_by_label("Peaks")).to_have_value("achievable")
     tab.get_by_label("Peaks").select_option("printed")
     expect(drawn.box("peak")).to_have_value("989.5 TFLOP/s")
@@ -215,9 +204,9 @@ def test_the_menu_of_a_box_judges_by_measured_rates(exported: OpenPage) -> None:
 
 def test_the_tab_of_the_chip_has_peaks_levels_ceilings_communication_and_sources(exported: OpenPage) -> None:
     drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
-    expect(drawn.root.get_by_role("tabpanel")).to_have_count(0)
+    expect(drawn.get_by_role("tabpanel")).to_have_count(0)
     drawn.open_tab("chip")
-    tab = drawn.root.get_by_role("tabpanel")
+    tab = drawn.get_by_role("tabpanel")
     for text in ("Peak bf16", "989.5 TFLOP/s", "295.4 FLOP/B", "Ceilings", "Communication", "Details"):
         expect(tab).to_contain_text(text)
     expect(tab.get_by_role("link").first).to_be_attached()
@@ -226,35 +215,35 @@ def test_the_tab_of_the_chip_has_peaks_levels_ceilings_communication_and_sources
 
 def test_snapshots_have_a_tab_once_there_is_one(exported: OpenPage) -> None:
     drawn = exported(rw.roofline(["h100-sxm"]).to_html()).drawn
-    expect(drawn.root.locator("[data-rw='tab-snapshots']")).to_have_count(0)
+    expect(drawn.locator("[data-rw='tab-snapshots']")).to_have_count(0)
     drawn.chart.focus()
-    drawn.page.keyboard.press("f")
+    drawn.press("f")
     drawn.open_tab("snapshots")
-    tab = drawn.root.get_by_role("tabpanel")
+    tab = drawn.get_by_role("tabpanel")
     name = tab.get_by_role("textbox", name="Name of snapshot 1")
     expect(name).to_have_value("snapshot 1")
     tab.get_by_role("button", name="Delete snapshot 1").click()
-    expect(drawn.root.locator("[data-rw='tab-snapshots']")).to_have_count(0)
+    expect(drawn.locator("[data-rw='tab-snapshots']")).to_have_count(0)
 
 
 def test_the_palette_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, CATALOGUE)
-    add = drawn.root.locator("[data-rw=add-chip]")
+    add = drawn.locator("[data-rw=add-chip]")
     add.click()
-    search = drawn.root.get_by_role("combobox", name="Search chips")
+    search = drawn.get_by_role("combobox", name="Search chips")
     expect(search).to_be_focused()
     search.fill("nvidia h200")
-    option = drawn.root.get_by_role("option", name="H200 SXM")
+    option = drawn.get_by_role("option", name="H200 SXM")
     expect(option).to_contain_text("2024")
     expect(option).to_contain_text("4.8 TB/s")
     # A click on the sign adds and stays.
     option.locator(".rw-stay").click()
     drawn.eventually(lambda: "h200-sxm" in book.python("list(w.shown)"))
     assert drawn.has_roof("h200-sxm")
-    expect(drawn.root.locator("[role=option][data-chip='tpu-v5e']")).to_have_count(0)
+    expect(drawn.locator("[role=option][data-chip='tpu-v5e']")).to_have_count(0)
     # The arrow keys move the active option, and the focus stays in the search box.
     search.fill("h100")
-    options = drawn.root.get_by_role("option")
+    options = drawn.get_by_role("option")
     for key, place in (("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", -1), ("ArrowDown", 0)):
         search.press(key)
         active = options.nth(place) if place >= 0 else options.last

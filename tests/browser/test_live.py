@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, shown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -39,15 +39,13 @@ FILL = ".rw-legend circle"
 
 def rows(drawn: Drawn) -> Locator:
     """Return the names of the rows of the table."""
-    return drawn.root.get_by_role("grid").get_by_role("rowheader")
+    return drawn.get_by_role("grid").get_by_role("rowheader")
 
 
 def test_points_land_while_the_cell_runs_and_each_run_is_a_series(notebook: OpenNotebook, tmp_path: Path) -> None:
     go = tmp_path / "go"
     first = FIRST.format(go=str(go), turn=str(tmp_path))
-    book = notebook([WIDGET, first, SECOND], width=1280, height=1500)
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, WIDGET, first, SECOND, width=1280, height=1500)
     book.start(1)
     # The cell cannot end before the file is there: these points have landed while it runs.
     expect(drawn.chart).to_have_attribute("aria-label", re.compile("with 3 kernels"))
@@ -62,14 +60,14 @@ def test_points_land_while_the_cell_runs_and_each_run_is_a_series(notebook: Open
     expect(rows(drawn)).to_have_count(4)
     book.run(2)
     # The series with most of the time comes first in the legend, and both runs take about the same time.
-    expect(drawn.root.locator(".rw-legend")).to_have_text(re.compile("run 1.*in place|in place.*run 1"))
-    colours = drawn.root.locator(FILL).evaluate_all("(dots) => dots.map((dot) => dot.getAttribute('fill'))")
+    expect(drawn.locator(".rw-legend")).to_have_text(re.compile("run 1.*in place|in place.*run 1"))
+    colours = drawn.locator(FILL).evaluate_all("(dots) => dots.map((dot) => dot.getAttribute('fill'))")
     assert len(set(colours)) == 2
     expect(drawn.chart).to_have_attribute("aria-label", re.compile("with 7 kernels"))
     expect(rows(drawn)).to_have_count(7)
     # Later runs keep the colours of earlier ones, however long they take.
     book.python("w.set_series('long', [('idle', 1e9, 1e9, 100.0)])")
-    expect(drawn.root.locator(FILL)).to_have_count(3)
-    kept = drawn.root.locator(FILL).evaluate_all("(dots) => dots.map((dot) => dot.getAttribute('fill'))")
+    expect(drawn.locator(FILL)).to_have_count(3)
+    kept = drawn.locator(FILL).evaluate_all("(dots) => dots.map((dot) => dot.getAttribute('fill'))")
     assert kept[1:] == colours
     assert kept[0] not in colours

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter
 
 # At 0.25 FLOP/B the slope gives 250 GFLOP/s of 2 TFLOP/s.
 TWO = """import roofwidget as rw
@@ -39,19 +39,17 @@ def test_two_languages_stand_on_one_page_and_a_widget_changes_its_own(notebook: 
     english, german = Drawn(book, 0), Drawn(book, 1)
     english.eventually(lambda: english.sentence() == ENGLISH)
     german.eventually(lambda: german.sentence() == GERMAN)
-    expect(english.root.locator("[lang=en]")).to_have_count(1)
-    expect(german.root.locator("[lang=de]")).to_have_count(1)
+    expect(english.locator("[lang=en]")).to_have_count(1)
+    expect(german.locator("[lang=de]")).to_have_count(1)
     assert book.page.evaluate(IMPORTED) == 2
 
-    box = german.root.get_by_role("textbox", name="Spitze bf16, eingetippt")
-    box.fill("2,5 PFLOP/s")
-    box.press("Enter")
+    box = german.get_by_role("textbox", name="Spitze bf16, eingetippt")
+    enter(box, "2,5 PFLOP/s")
     expect(box).to_have_value("2,5 PFLOP/s")
     expect(box).to_have_attribute("title", "×1250")
-    german.eventually(lambda: book.python("[d.peak_flops, e.peak_flops]") == [2.5e15, 2e12])
-    box.fill("2,5")
-    box.press("Enter")
-    status = german.root.locator("[data-rw='status']")
+    german.becomes("[d.peak_flops, e.peak_flops]", [2.5e15, 2e12])
+    enter(box, "2,5")
+    status = german.locator("[data-rw='status']")
     expect(status).to_contain_text("„2,5“ hat keine Einheit; zum Beispiel „2 PFLOP/s“ schreiben")
 
     # A chart is read from left to right wherever it stands.
@@ -62,9 +60,9 @@ def test_two_languages_stand_on_one_page_and_a_widget_changes_its_own(notebook: 
     book.page.evaluate(RIGHT_TO_LEFT, arg=False)
 
     book.run(1)
-    expect(english.root.locator("[lang=de]")).to_have_count(1)
+    expect(english.locator("[lang=de]")).to_have_count(1)
     english.eventually(lambda: english.sentence() == GERMAN)
-    expect(german.root.get_by_role("textbox", name="Peak bf16, typed")).to_have_value("2.5 PFLOP/s")
+    expect(german.get_by_role("textbox", name="Peak bf16, typed")).to_have_value("2.5 PFLOP/s")
     assert book.page.locator(".rw-frame").count() == 2
     assert book.page.evaluate(IMPORTED) == 2
     assert book.console_errors == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter
 
 MILLION = """import numpy as np, roofwidget as rw
 n = 1_000_000
@@ -31,10 +31,9 @@ def test_a_million_kernels_are_drawn_and_follow_python_and_the_page(notebook: Op
     book.run(0)
     drawn = Drawn(book)
     before = drawn.roof("mine")
-    expect(drawn.root.locator("[data-rw=source]")).to_have_text("1,000,000 kernels from Python")
-    expect(drawn.root.get_by_role("tab", name="Kernels 1,000 / 1,000,000")).to_be_visible()
+    expect(drawn.locator("[data-rw=source]")).to_have_text("1,000,000 kernels from Python")
+    expect(drawn.get_by_role("tab", name="Kernels 1,000 / 1,000,000")).to_be_visible()
     book.run(1)
     drawn.eventually(lambda: drawn.roof("mine") != before)
-    drawn.box("bandwidth").fill("2 TB/s")
-    drawn.box("bandwidth").press("Enter")
-    drawn.eventually(lambda: book.python("w.bandwidth") == 2e12)
+    enter(drawn.box("bandwidth"), "2 TB/s")
+    drawn.becomes("w.bandwidth", 2e12)

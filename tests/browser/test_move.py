@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn, Finger
+from tests.browser.drawn import Drawn, Finger, centre, shown
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
@@ -23,9 +23,7 @@ MOVES = "{str(row): dict(move) for row, move in w.moves.items()}"
 
 @pytest.fixture
 def drawn(notebook: OpenNotebook) -> Drawn:
-    book = notebook([CELL])
-    book.run(0)
-    return Drawn(book)
+    return shown(notebook, CELL)[1]
 
 
 def moves(drawn: Drawn) -> dict[str, dict[str, float]]:
@@ -36,17 +34,12 @@ def moves(drawn: Drawn) -> dict[str, dict[str, float]]:
 
 def shadow(drawn: Drawn) -> tuple[float, float]:
     """Return where the kernel that is carried would stand, px in the page."""
-    box = drawn.root.locator(".rw-carried [data-row='0'] [data-ghost]").bounding_box()
-    assert box is not None
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    return centre(drawn.locator(".rw-carried [data-row='0'] [data-ghost]"))
 
 
 def pull(drawn: Drawn, start: tuple[float, float], right: float, down: float) -> None:
     """Press at a place and go on from there; it is not let go."""
-    mouse = drawn.page.mouse
-    mouse.move(*start)
-    mouse.down()
-    mouse.move(start[0] + right, start[1] + down, steps=8)
+    drawn.pull(start, (start[0] + right, start[1] + down), drop=False)
 
 
 def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_back(drawn: Drawn) -> None:
@@ -59,8 +52,8 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     assert at[1] < y - 20
     assert "3.2× less traffic · 124 → 39.2 µs (3.2× faster)" in drawn.sentence()
     assert "3.2× less traffic" in drawn.label("move 0")
-    assert drawn.root.get_by_role("tooltip").count() == 0
-    drawn.page.mouse.up()
+    assert drawn.get_by_role("tooltip").count() == 0
+    drawn.mouse.up()
     drawn.eventually(lambda: abs(moves(drawn).get("0", {}).get("bytes", 1) - 10**-0.5) < 0.02)
     assert drawn.book.python("(list(w.selected), w.shown_kernels.time[:2].tolist())") == [[], [124e-6, 125e-6]]
     assert abs(drawn.book.python("float(w.moved_kernels.time[0])") - 39.2e-6) < 2e-6
@@ -68,12 +61,12 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     pull(drawn, shadow(drawn), 2, -150)
     assert "reaches its roof" in drawn.sentence()
     drawn.eventually(lambda: list(moves(drawn)["0"]) == ["bytes", "time"])
-    drawn.page.keyboard.press("Escape")
-    drawn.page.mouse.up()
+    drawn.press("Escape")
+    drawn.mouse.up()
     drawn.eventually(lambda: list(moves(drawn)["0"]) == ["bytes"])
     # The button beside the note, undo, and the one for all of them.
-    drawn.page.mouse.move(x - 60, y + 60)
-    button = drawn.root.get_by_role("button", name="Remove the what-if of norm")
+    drawn.mouse.move(x - 60, y + 60)
+    button = drawn.button("Remove the what-if of norm")
     button.press("Control+z")
     drawn.eventually(lambda: moves(drawn) == {})
     drawn.chart.press("Control+y")
@@ -81,26 +74,26 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     button.click()
     drawn.eventually(lambda: moves(drawn) == {})
     expect(drawn.chart).to_be_focused()
-    drawn.page.keyboard.press("Control+z")
+    drawn.press("Control+z")
     drawn.eventually(lambda: list(moves(drawn)) == ["0"])
-    drawn.root.get_by_role("button", name="Remove", exact=True).click()
+    drawn.button("Remove", exact=True).click()
     drawn.eventually(lambda: moves(drawn) == {})
     expect(drawn.chart).to_be_focused()
     # A click means what it did.
-    drawn.page.mouse.click(x, y)
-    drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [0])
+    drawn.mouse.click(x, y)
+    drawn.becomes("list(w.selected)", [0])
     # A finger that is lifted at once has clicked, one that goes at once scrolls, one that rests picks up.
     finger = Finger(drawn)
     finger.press(x, y)
     finger.lift()
-    drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [])
+    drawn.becomes("list(w.selected)", [])
     assert drawn.tooltip().startswith("norm")
     finger.press(x, y)
     finger.move(x + 40, y)
     finger.lift()
-    assert drawn.root.locator("[data-ghost]").count() == 0
+    assert drawn.locator("[data-ghost]").count() == 0
     finger.press(x, y)
-    drawn.root.locator("[data-kernel='dragged']").wait_for()
+    drawn.locator("[data-kernel='dragged']").wait_for()
     for step in range(1, 9):
         finger.move(x, y + 5 * step)
     finger.lift()
@@ -109,16 +102,16 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
 
 
 def test_keys_carry_a_kernel_also_without_python(drawn: Drawn) -> None:
-    keys = drawn.page.keyboard
+    keys = drawn.keyboard
     drawn.chart.focus()
     # What cannot be picked up leaves the pointer free.
     keys.press("End")
     keys.press("m")
     assert drawn.sentence().startswith("planned on Example")
-    drawn.page.mouse.move(*drawn.place(*NORM))
+    drawn.mouse.move(*drawn.place(*NORM))
     assert drawn.tooltip().startswith("norm")
     keys.press("m")
-    drawn.page.mouse.move(5, 5)
+    drawn.mouse.move(5, 5)
     assert "norm can be moved: left and right change its bytes, up and down its time, by 5 %" in drawn.sentence()
     for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
         keys.press(key)
@@ -140,7 +133,7 @@ def test_keys_carry_a_kernel_also_without_python(drawn: Drawn) -> None:
     keys.press("Enter")
     keys.press("Delete")
     assert "what if" not in drawn.sentence()
-    assert drawn.root.locator("[data-ghost]").count() == 0
+    assert drawn.locator("[data-ghost]").count() == 0
     # Every message that nobody is there for is one.
     errors = drawn.book.console_errors
     errors[:] = [error for error in errors if "Could not send" not in error]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -11,8 +10,9 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
+from tests.places import ROOT, json_of
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def walk(story: Locator) -> None:
@@ -29,7 +29,7 @@ def walk(story: Locator) -> None:
 def test_a_lesson_draws_its_widgets_tells_its_stories_to_the_end_and_asks_nobody_outside(
     notebook: OpenNotebook, path: Path
 ) -> None:
-    cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    cells = [cell for cell in json_of(path)["cells"] if cell["cell_type"] == "code"]
     sources = [f"import os; os.chdir({str(path.parent)!r})", *("".join(cell["source"]) for cell in cells)]
     book = notebook(sources)
     for index in range(len(sources)):

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 from tests.browser import lab
 from tests.browser.drawn import Drawn, Quantity
 from tests.browser.proxy import Proxy, proxy
-from tests.browser.rates import Grip, rate_at, shown
+from tests.browser.rates import rate_at, shown
 
 CELLS = [
     """import time
@@ -101,7 +101,7 @@ def pages(opened: Pages) -> Pages:
 def test_a_drag_while_the_connection_is_cut_ends_with_one_value_in_both_pages_and_python(
     pages: Pages, seconds: float, *, is_held: bool
 ) -> None:
-    grip = Grip(pages.first, "bandwidth")
+    grip = pages.first.grip("bandwidth")
     grip.to(0.6)
     pages.first.eventually(lambda: pages.python("w.bandwidth") != 1e12)
     pages.proxy.cut()
@@ -122,7 +122,7 @@ def test_a_drag_while_the_connection_is_cut_ends_with_one_value_in_both_pages_an
 
 def test_what_changed_elsewhere_while_the_connection_was_cut_is_taken_after_it(pages: Pages) -> None:
     pages.proxy.cut()
-    grip = Grip(pages.second, "bandwidth")
+    grip = pages.second.grip("bandwidth")
     grip.to(0.7)
     grip.release()
     pages.second.eventually(lambda: pages.python("w.bandwidth") != 1e12)
@@ -132,7 +132,7 @@ def test_what_changed_elsewhere_while_the_connection_was_cut_is_taken_after_it(p
 
 
 def test_a_slow_connection_ends_with_one_value(pages: Pages) -> None:
-    grip = Grip(pages.first, "bandwidth")
+    grip = pages.first.grip("bandwidth")
     with pages.proxy.holding():
         for step in range(20):
             grip.to(0.55 + 0.01 * step)
@@ -143,7 +143,7 @@ def test_a_slow_connection_ends_with_one_value(pages: Pages) -> None:
 
 
 def test_two_pages_that_drag_two_rates_at_once_keep_both(pages: Pages) -> None:
-    one, other = Grip(pages.first, "bandwidth"), Grip(pages.second, "peak")
+    one, other = pages.first.grip("bandwidth"), pages.second.grip("peak")
     for step in range(30):
         one.to(0.55 + 0.005 * step)
         other.to(0.55 + 0.005 * step)
@@ -156,7 +156,7 @@ def test_two_pages_that_drag_two_rates_at_once_keep_both(pages: Pages) -> None:
 
 
 def test_two_pages_that_drag_one_rate_at_once_end_with_one_value_and_undo_it(pages: Pages) -> None:
-    one, other = Grip(pages.first, "bandwidth"), Grip(pages.second, "bandwidth")
+    one, other = pages.first.grip("bandwidth"), pages.second.grip("bandwidth")
     for step in range(30):
         one.to(0.55 + 0.005 * step)
         other.to(0.45 - 0.005 * step)
@@ -169,23 +169,23 @@ def test_two_pages_that_drag_one_rate_at_once_end_with_one_value_and_undo_it(pag
 
 
 def test_undo_takes_back_what_this_page_did_and_nothing_else(pages: Pages) -> None:
-    grip = Grip(pages.first, "bandwidth")
+    grip = pages.first.grip("bandwidth")
     grip.to(0.7)
     grip.release()
     changed = pages.agree()[1]
-    grip = Grip(pages.second, "peak")
+    grip = pages.second.grip("peak")
     grip.to(0.7)
     grip.release()
     peak = pages.agree()[0]
     assert peak > 1e14
-    pages.first.root.get_by_role("button", name="Undo").click()
+    pages.first.get_by_role("button", name="Undo").click()
     assert pages.agree() == [peak, 1e12]
-    pages.first.root.get_by_role("button", name="Redo").click()
+    pages.first.get_by_role("button", name="Redo").click()
     assert pages.agree() == [peak, changed]
 
 
 def test_a_value_that_python_refuses_stays_in_no_page(pages: Pages) -> None:
-    grip = Grip(pages.first, "bandwidth")
+    grip = pages.first.grip("bandwidth")
     grip.to(0.6)
     pages.first.eventually(lambda: pages.python("w.bandwidth") != 1e12)
     grip.to(1)
@@ -196,7 +196,7 @@ def test_a_value_that_python_refuses_stays_in_no_page(pages: Pages) -> None:
 def test_a_drag_while_the_kernel_is_busy_ends_with_one_value(pages: Pages) -> None:
     pages.first.book.start(1)
     for share in (0.6, 0.7, 0.65):
-        grip = Grip(pages.first, "bandwidth")
+        grip = pages.first.grip("bandwidth")
         grip.to(share)
         grip.release()
     pages.first.book.wait(1)
@@ -204,7 +204,7 @@ def test_a_drag_while_the_kernel_is_busy_ends_with_one_value(pages: Pages) -> No
 
 
 def test_a_page_that_is_loaded_again_during_a_drag_has_the_value_of_python(pages: Pages) -> None:
-    grip = Grip(pages.first, "bandwidth")
+    grip = pages.first.grip("bandwidth")
     for step in range(20):
         grip.to(0.55 + 0.01 * step)
         time.sleep(0.016)
@@ -212,7 +212,7 @@ def test_a_page_that_is_loaded_again_during_a_drag_has_the_value_of_python(pages
     grip.release()
     pages.first.chart.wait_for()
     assert pages.agree()[1] > 1e12
-    grip = Grip(pages.first, "bandwidth")
+    grip = pages.first.grip("bandwidth")
     grip.to(0.4)
     grip.release()
     assert pages.agree()[1] < 1e12

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter, shown
+from tests.places import FIXTURES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
     from tests.browser.conftest import OpenNotebook
 
-TPU = Path(__file__).parents[1] / "fixtures" / "xprof_tpu.roofline_model.json"
+TPU = FIXTURES / "xprof_tpu.roofline_model.json"
 RUN = "name,flops,bytes,time (us)\n" + "\n".join(f"kernel {i},4.3e9,1.2e7,{100 + i}" for i in range(20))
 
 IN_A_FOLDER = f"""import os, pathlib, tempfile
@@ -39,66 +39,62 @@ DROP = """(frame, [name, text]) => {
 
 
 def button(drawn: Drawn, name: str) -> Locator:
-    return drawn.root.get_by_role("button", name=name, exact=True)
+    return drawn.button(name, exact=True)
 
 
 def test_a_newcomer_opens_a_profile_adds_chips_and_compares_a_second_run(notebook: OpenNotebook) -> None:
-    book = notebook(["import roofwidget as rw\nw = rw.explore()\nw"])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, "import roofwidget as rw\nw = rw.explore()\nw")
     expect(drawn.root).to_contain_text("Drop a profile here")
 
     # A file that is chosen: its chip gets the focus, and newer ones are offered.
     button(drawn, "Open").click()
-    drawn.root.get_by_role("dialog").locator("input[type=file]").set_input_files(str(TPU))
-    expect(drawn.root.locator("[data-rw=status]")).to_contain_text("kernels from")
+    drawn.get_by_role("dialog").locator("input[type=file]").set_input_files(str(TPU))
+    expect(drawn.locator("[data-rw=status]")).to_contain_text("kernels from")
     assert book.python("[chip.vendor for chip in w.chips]") == ["Google"]
     expect(button(drawn, "Choose a file…")).to_have_count(0)
-    drawn.root.get_by_role("tab", name="Projection").click()
+    drawn.get_by_role("tab", name="Projection").click()
     onto = drawn.root.get_by_label("Projected onto")
     expect(onto.locator("option").nth(1)).to_be_attached()
     name = onto.locator("option").nth(1).text_content() or ""
     onto.select_option(label=name)
-    drawn.eventually(lambda: book.python("(w.chip().name, len(w.added_chips))") == [name, 1])
+    drawn.becomes("(w.chip().name, len(w.added_chips))", [name, 1])
 
     # Any chip of the catalogue, by a word of it; undo takes it away again.
     button(drawn, "Add a chip").click()
-    search = drawn.root.get_by_role("combobox", name="Search chips")
+    search = drawn.get_by_role("combobox", name="Search chips")
     search.fill("h100 sxm")
-    expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "h100-sxm")
+    expect(drawn.get_by_role("option").first).to_have_attribute("data-chip", "h100-sxm")
     search.press("Enter")
     expect(search).to_have_count(0)
     drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
     drawn.eventually(lambda: book.python("'h100-sxm' in w.shown and w.chip('h100-sxm').peak() > 0"))
     drawn.tool("undo").click()
     drawn.eventually(lambda: not drawn.has_roof("h100-sxm"))
-    drawn.eventually(lambda: book.python("len(w.added_chips)") == 1)
+    drawn.becomes("len(w.added_chips)", 1)
     # By keyboard alone: the key opens the palette, and with Shift, Enter adds the first chip and stays.
     drawn.chart.focus()
-    drawn.page.keyboard.press("c")
-    drawn.page.keyboard.type("GB300")
-    expect(drawn.root.get_by_role("option").first).to_have_attribute("data-chip", "gb300")
+    drawn.press("c")
+    drawn.keyboard.type("GB300")
+    expect(drawn.get_by_role("option").first).to_have_attribute("data-chip", "gb300")
     search.press("Shift+Enter")
-    drawn.eventually(lambda: book.python("len(w.added_chips)") == 2)
+    drawn.becomes("len(w.added_chips)", 2)
     search.press("Escape")
     expect(button(drawn, "Add a chip")).to_be_focused()
     # A file that is dropped is compared.
-    frame = drawn.root.locator(".rw-frame")
+    frame = drawn.locator(".rw-frame")
     assert frame.evaluate(DROP, ["second.csv", RUN])
     button(drawn, "Compare").click()
     drawn.eventually(lambda: book.python("len(w.kernels) == 20 and len(w.baseline) > 0"))
-    expect(drawn.root.get_by_role("tab", name="Changes")).to_be_visible()
+    expect(drawn.get_by_role("tab", name="Changes")).to_be_visible()
 
 
 def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_notebooks_folder(
     notebook: OpenNotebook,
 ) -> None:
-    book = notebook([IN_A_FOLDER])
-    book.run(0)
-    drawn = Drawn(book)
-    panel = drawn.root.get_by_role("group", name="Open a profile")
-    dialog = drawn.root.get_by_role("dialog", name="Open a profile")
-    frame = drawn.root.locator(".rw-frame")
+    _, drawn = shown(notebook, IN_A_FOLDER)
+    panel = drawn.get_by_role("group", name="Open a profile")
+    dialog = drawn.get_by_role("dialog", name="Open a profile")
+    frame = drawn.locator(".rw-frame")
     frame.evaluate(DROP, ["broken.csv", RUN.replace("1.2e7", "lots")])
     expect(panel.get_by_role("alert")).to_contain_text("broken.csv")
     expect(panel.get_by_role("alert")).to_contain_text("'lots'")
@@ -108,32 +104,28 @@ def test_what_python_refuses_is_said_in_place_and_paths_are_those_of_the_noteboo
     button(drawn, "Open").click()
     path = dialog.get_by_role("textbox", name="Path, in the notebook's folder")
     expect(path).to_have_css("text-align", "start")
-    path.fill("../elsewhere.csv")
-    path.press("Enter")
+    enter(path, "../elsewhere.csv")
     expect(panel.get_by_role("alert")).to_contain_text("not in the folder of the notebook")
     button(drawn, "Close").click()
     button(drawn, "Open").click()
     path.fill("run.csv")
     button(drawn, "Open path").click()
-    drawn.eventually(lambda: book.python("len(w.kernels)") == 20)
+    drawn.becomes("len(w.kernels)", 20)
     expect(panel).to_have_count(0)
     button(drawn, "How the file was read").click()
-    read_as = drawn.root.get_by_role("table").filter(has_text="rows").locator("tbody tr")
+    read_as = drawn.get_by_role("table").filter(has_text="rows").locator("tbody tr")
     expect(read_as.filter(has_text="name")).to_have_text('nameall"name"')
     expect(read_as.filter(has_text="time")).to_have_text('timeall"time (us)" x 1e-06')
 
     # Rates as people type them; an empty box after a mistake is the data sheet's rate again.
     box = drawn.box("peak")
-    for typed, shown in (("2 tflops", "2 TFLOP/s"), ("3 TFLOP", "3 TFLOP/s"), ("4T", "4 TFLOP/s")):
-        box.fill(typed)
-        box.press("Enter")
-        expect(box).to_have_value(shown)
-    box.fill("fast")
-    box.press("Enter")
+    for typed, rate in (("2 tflops", "2 TFLOP/s"), ("3 TFLOP", "3 TFLOP/s"), ("4T", "4 TFLOP/s")):
+        enter(box, typed)
+        expect(box).to_have_value(rate)
+    enter(box, "fast")
     expect(box).to_have_attribute("aria-invalid", "true")
     message = drawn.page.locator(f"[id='{box.get_attribute('aria-describedby')}']")
     expect(message).to_contain_text("no number in “fast”")
-    box.fill("")
-    box.press("Enter")
+    enter(box, "")
     expect(box).to_have_value("459 TFLOP/s")
     assert box.get_attribute("aria-describedby") is None

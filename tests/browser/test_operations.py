@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, enter
 from tests.browser.exported import Exported
 
 Open = Callable[..., Exported]
@@ -25,7 +25,7 @@ def page(exported: Open, *kernels: rw.Kernel, locale: str = "en", **options: Any
 
 def titles(drawn: Drawn) -> list[str]:
     """Return the titles of both axes."""
-    texts = drawn.root.locator(".rw-axes > text").all_text_contents()
+    texts = drawn.locator(".rw-axes > text").all_text_contents()
     return [text for text in texts if text.endswith("OP/s") or "ntensit" in text]
 
 
@@ -53,9 +53,8 @@ def test_a_kernel_of_int8_is_told_in_operations_in_both_languages(exported: Open
 
 def test_the_peak_of_an_integer_precision_is_typed_and_shown_in_operations(exported: Open) -> None:
     drawn = page(exported, QUANTIZED)
-    box = drawn.root.get_by_role("textbox", name="Peak int8")
+    box = drawn.get_by_role("textbox", name="Peak int8")
     expect(box).to_have_value("200 TOP/s")
-    box.fill("300 TOP/s")
-    box.press("Enter")
+    enter(box, "300 TOP/s")
     expect(box).to_have_value("300 TOP/s")
     drawn.eventually(lambda: "300 TOP/s" in drawn.sentence())

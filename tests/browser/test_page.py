@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
+from tests.browser.drawn import box_of, enter
 from tests.browser.test_access import AXE
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +39,7 @@ def test_sliders_toggles_undo_and_typed_values_work_on_a_page(exported: Callable
     assert drawn.roof("one") != before
     drawn.tool("undo").click()
     drawn.eventually(lambda: drawn.roof("one") == before)
-    drawn.box("peak").fill("200 TFLOP/s")
-    drawn.box("peak").press("Enter")
+    enter(drawn.box("peak"), "200 TFLOP/s")
     drawn.eventually(lambda: drawn.label("ridge one") == "ridge 200")
     drawn.toggle("Two").click()
     drawn.eventually(lambda: not drawn.has_roof("two"))
@@ -49,7 +50,7 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
 ) -> None:
     idle = rw.Kernel("idle", None, None, time=0.915, category="idle")
     drawn = exported(rw.roofline(CHIPS, [*KERNELS, idle]).to_html()).drawn
-    verdict = drawn.root.locator("[data-rw=verdict]")
+    verdict = drawn.locator("[data-rw=verdict]")
     headline = verdict.get_by_role("heading", level=2)
     expect(headline).to_have_text("The chip is idle 92 % of the time.")
     expect(headline).to_have_css("font-size", "20px")
@@ -63,11 +64,11 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
     drawn.page.set_viewport_size({"width": 700, "height": 900})
     expect(verdict.locator("p")).to_have_css("height", "40px")
     drawn.page.set_viewport_size({"width": 1280, "height": 900})
-    below, above = verdict.bounding_box(), drawn.root.locator(".rw-chart").bounding_box()
+    below, above = verdict.bounding_box(), drawn.locator(".rw-chart").bounding_box()
     assert below
     assert above
     assert below["y"] + below["height"] <= above["y"]
-    spoken = drawn.root.locator("[data-rw=verdict] + [role=status]")
+    spoken = drawn.locator("[data-rw=verdict] + [role=status]")
     expect(spoken).to_have_text("")
     spoken.evaluate("""(one) => {
       window.heard = [];
@@ -75,8 +76,7 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
         characterData: true});
     }""")
     for rate in ("120 TFLOP/s", "160 TFLOP/s", "200 TFLOP/s"):
-        drawn.box("peak").fill(rate)
-        drawn.box("peak").press("Enter")
+        enter(drawn.box("peak"), rate)
     said = f"With your what-if: k{run[1:]} {saves.format(3, '62.4 ms', '22.6 ms')}"
     expect(verdict.locator("p")).to_have_text(said)
     expect(spoken).to_have_text(f"The chip is idle 92 % of the time. {said}")
@@ -86,7 +86,7 @@ def test_the_headline_leads_the_page_and_says_a_what_if_once_after_the_last_chan
 def test_a_narrow_page_has_a_smaller_headline_and_an_alarm_has_a_bar(exported: Callable[..., Exported]) -> None:
     above = [rw.Kernel("a", 4e12, 1e10, time=0.01)]
     html = rw.roofline(CHIPS, above).to_html()
-    verdict = exported(html, viewport={"width": 480, "height": 900}).drawn.root.locator("[data-rw=verdict]")
+    verdict = exported(html, viewport={"width": 480, "height": 900}).drawn.locator("[data-rw=verdict]")
     headline = verdict.get_by_role("heading", level=2)
     expect(headline).to_have_text("Most kernels are above the roof: the chip or the counts are wrong.")
     expect(headline).to_have_css("font-size", "18px")
@@ -116,13 +116,12 @@ def test_kernels_are_judged_by_the_achievable_peaks_and_again_by_the_printed_one
 ) -> None:
     drawn = exported(rw.roofline([CHIPS[0].with_measured(peak_flops={"bf16": "80 TFLOP/s"})], KERNELS).to_html()).drawn
     drawn.open_tab("chip")
-    chip = drawn.root.get_by_role("tabpanel", name="Chip")
+    chip = drawn.get_by_role("tabpanel", name="Chip")
     peaks = chip.locator("label", has=drawn.page.get_by_text("Peaks", exact=True)).get_by_role("combobox")
     expect(peaks).to_have_value("printed")
     peaks.select_option("achievable")
     drawn.eventually(lambda: drawn.label("ridge one") == "ridge 80")
-    drawn.box("peak").fill("90 TFLOP/s")
-    drawn.box("peak").press("Enter")
+    enter(drawn.box("peak"), "90 TFLOP/s")
     expect(peaks).to_have_value("changed")
     peaks.select_option("printed")
     drawn.eventually(lambda: drawn.label("ridge one") == "ridge 100")
@@ -146,42 +145,39 @@ def test_a_page_without_measured_rates_has_no_choice_of_peaks(exported: Callable
 
 def test_a_page_adds_chips_of_the_catalogue_and_opens_no_file(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
-    expect(drawn.root.get_by_role("button", name="Open", exact=True)).to_have_count(0)
-    drawn.root.get_by_role("button", name="Add a chip").click()
-    drawn.root.get_by_role("combobox", name="Search chips").fill("h100 sxm")
-    drawn.root.locator("[role=option][data-chip='h100-sxm']").click()
+    expect(drawn.button("Open", exact=True)).to_have_count(0)
+    drawn.button("Add a chip").click()
+    drawn.get_by_role("combobox", name="Search chips").fill("h100 sxm")
+    drawn.locator("[role=option][data-chip='h100-sxm']").click()
     drawn.eventually(lambda: drawn.has_roof("h100-sxm"))
     # A file that is dropped is the browser's own affair.
-    drawn.root.locator(".rw-frame").evaluate("""(frame) => {
+    drawn.locator(".rw-frame").evaluate("""(frame) => {
       const files = new DataTransfer();
       files.items.add(new File(["name"], "run.csv"));
       frame.dispatchEvent(new DragEvent("dragenter", { dataTransfer: files, bubbles: true }));
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     }""")
-    expect(drawn.root.locator(".rw-drop")).to_have_count(0)
+    expect(drawn.locator(".rw-drop")).to_have_count(0)
 
 
 def test_the_roof_is_grabbed_and_a_kernel_hovered_on_a_page(exported: Callable[..., Exported]) -> None:
     drawn = exported(rw.roofline(CHIPS[:1], KERNELS).to_html()).drawn
-    drawn.page.mouse.move(*drawn.place(400, 5e13))
+    drawn.mouse.move(*drawn.place(400, 5e13))
     assert "matmul" in drawn.tooltip()
     before = drawn.label("ridge one")
     x, y = drawn.place(600, 1e14)
-    drawn.page.mouse.move(x, y)
-    drawn.page.mouse.down()
-    drawn.page.mouse.move(x, y - 40, steps=5)
-    drawn.page.mouse.up()
+    drawn.pull((x, y), (x, y - 40))
     drawn.eventually(lambda: drawn.label("ridge one") != before)
 
 
 def test_filters_table_and_snapshots_work_on_a_page(exported: Callable[..., Exported]) -> None:
     kernels = [rw.Kernel(f"kernel {row}", 4e12, 1e10 * (row + 1), time=0.08 * (row + 1)) for row in range(12)]
     drawn = exported(rw.roofline(CHIPS[:1], kernels).to_html()).drawn
-    drawn.root.get_by_role("searchbox").fill("kernel 11")
+    drawn.get_by_role("searchbox").fill("kernel 11")
     expect(drawn.root).to_contain_text("1 of 12 kernels")
     drawn.tool("freeze").click()
     drawn.open_tab("snapshots")
-    expect(drawn.root.locator("[data-rw=inspector]").get_by_role("textbox", name="Name of snapshot 1")).to_have_value(
+    expect(drawn.locator("[data-rw=inspector]").get_by_role("textbox", name="Name of snapshot 1")).to_have_value(
         "snapshot 1"
     )
 
@@ -189,17 +185,15 @@ def test_filters_table_and_snapshots_work_on_a_page(exported: Callable[..., Expo
 def test_operations_are_merged_on_a_page(exported: Callable[..., Exported]) -> None:
     chain = rw.chain([("LayerNorm", 10), ("GELU", 8), ("Add", 1)], elements=1_000_000)
     drawn = exported(rw.roofline(CHIPS[:1], graph=chain).to_html()).drawn
-    drawn.root.get_by_role("button", name=re.compile("^Fuse all 3 for")).click()
-    expect(drawn.root.locator("[data-label^='kernel']")).to_have_count(1)
+    drawn.button(re.compile("^Fuse all 3 for")).click()
+    expect(drawn.locator("[data-label^='kernel']")).to_have_count(1)
 
 
 def test_a_long_name_of_a_chip_stays_in_the_fusion_panel(exported: Callable[..., Exported]) -> None:
     chip = CHIPS[0].replace(name="Two of the chips that nobody has called by a shorter name")
     chain = rw.chain([("GELU", 8), ("Add", 1)], elements=1_000_000)
-    fusion = exported(rw.roofline([chip], graph=chain).to_html()).drawn.root.locator("[data-rw=inspector]")
-    panel, best = fusion.bounding_box(), fusion.get_by_role("button", name=re.compile("^Fuse")).bounding_box()
-    assert panel is not None
-    assert best is not None
+    fusion = exported(rw.roofline([chip], graph=chain).to_html()).drawn.locator("[data-rw=inspector]")
+    panel, best = box_of(fusion), box_of(fusion.get_by_role("button", name=re.compile("^Fuse")))
     assert best["x"] + best["width"] <= panel["x"] + panel["width"]
 
 
@@ -238,8 +232,8 @@ def test_a_page_works_inside_another_pages_frame(exported: Callable[..., Exporte
 def test_axe_finds_nothing_on_a_page(exported: Callable[..., Exported], scheme: str) -> None:
     html = rw.roofline(CHIPS, KERNELS, title="Two chips").to_html()
     opened = exported(html, bypass_csp=True, color_scheme=scheme)
-    expect(opened.drawn.root.locator(".rw-chart")).to_be_visible()
+    expect(opened.drawn.locator(".rw-chart")).to_be_visible()
     expect(opened.drawn.tool("undo")).to_have_accessible_name("Undo")
-    opened.page.evaluate(AXE.read_text(encoding="utf-8"))
+    opened.page.evaluate(text_of(AXE))
     found = opened.page.evaluate("async () => (await axe.run(document)).violations.map(({ id }) => id)")
     assert found == []

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, shown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -31,14 +31,12 @@ def saved(drawn: Drawn, kind: str) -> tuple[str, bytes]:
     with drawn.page.expect_download() as download:
         button.click()
     expect(button).to_have_text(re.compile("✓$"))
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
 def test_the_picture_is_saved_with_its_title_and_its_names_and_without_a_sentence(notebook: OpenNotebook) -> None:
-    book = notebook([CELL])
-    book.run(0)
-    drawn = Drawn(book)
+    _, drawn = shown(notebook, CELL)
     name, svg = saved(drawn, "svg")
     assert name == "Batch-8-a-b.svg"
     picture = ET.fromstring(svg)  # noqa: S314 - made by the widget itself
@@ -100,18 +98,16 @@ def elements(chart: Locator) -> list[tuple[list[str], list[float]]]:
 
 def at_rest(drawn: Drawn) -> None:
     """Take the pointer off the chart, and wait until its labels have their places at rest."""
-    drawn.page.mouse.move(0, 0)
+    drawn.mouse.move(0, 0)
     drawn.page.wait_for_timeout(400)
 
 
 def test_the_picture_has_each_line_and_label_of_the_screen_at_its_place_with_its_look(notebook: OpenNotebook) -> None:
-    book = notebook([MANY, VIEW_OF_TIME])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, MANY, VIEW_OF_TIME)
     for view in ("roofline", "time"):
         if view == "time":
             book.run(1)
-            drawn.root.locator(".rw-diagonal").wait_for(state="attached")
+            drawn.locator(".rw-diagonal").wait_for(state="attached")
         svg = saved(drawn, "svg")[1]
         at_rest(drawn)
         screen = elements(drawn.chart)
@@ -189,9 +185,7 @@ rw.roofline(chips=["v5p"], kernels=kernels, title="Run\\x1f 8")"""
 def test_a_picture_of_names_with_control_characters_is_valid_and_its_sentences_stand_apart(
     notebook: OpenNotebook,
 ) -> None:
-    book = notebook([CONTROL])
-    book.run(0)
-    drawn = Drawn(book)
+    _, drawn = shown(notebook, CONTROL)
     picture = ET.fromstring(saved(drawn, "svg")[1])  # noqa: S314 - made by the widget itself
     texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
     assert texts[0] == "Run\ufffd 8"
@@ -202,12 +196,10 @@ def test_a_picture_of_names_with_control_characters_is_valid_and_its_sentences_s
 
 
 def test_a_png_that_the_browser_cannot_make_is_saved_as_svg_and_the_status_says_so(notebook: OpenNotebook) -> None:
-    book = notebook([CELL])
-    book.run(0)
-    drawn = Drawn(book)
+    _, drawn = shown(notebook, CELL)
     drawn.page.evaluate("() => { HTMLImageElement.prototype.decode = () => Promise.reject(new Error('no')); }")
     with drawn.page.expect_download() as download:
         drawn.download("png").click()
     assert download.value.suggested_filename == "Batch-8-a-b.svg"
-    status = drawn.root.locator("[data-rw=status]")
+    status = drawn.locator("[data-rw=status]")
     expect(status).to_contain_text("Could not make a PNG here: saved as SVG instead.")

@@ -38,7 +38,7 @@ def test_the_widget_works_under_a_strict_policy(browser: Browser, tmp_path: Path
         before = book.page.evaluate("() => window.refused ?? []")
         book.run(0)
         drawn = Drawn(book)
-        drawn.root.get_by_role("slider", name="bandwidth").press("ArrowRight")
+        drawn.get_by_role("slider", name="bandwidth").press("ArrowRight")
         drawn.eventually(lambda: book.python("w.bandwidth > 819e9"))
         assert book.page.evaluate(RULES) > 100
         # JupyterLab's own page has an inline script. The widget adds nothing that is refused.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, Grip, enter, shown
+from tests.places import FIXTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
     from tests.browser.exported import Exported
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+
 TPU = f"""import roofwidget as rw
 w = rw.read({str(FIXTURES / "xprof_tpu.roofline_model.json")!r}).roofline()
 w"""
@@ -42,12 +41,12 @@ w"""
 
 def bar(drawn: Drawn) -> Locator:
     """Return the inspector, which has the search and the tokens."""
-    return drawn.root.locator("[data-rw=inspector]")
+    return drawn.locator("[data-rw=inspector]")
 
 
 def menu(drawn: Drawn) -> Locator:
     """Open the menu of filters, and return it."""
-    dialog = drawn.root.get_by_role("dialog", name="Filter")
+    dialog = drawn.get_by_role("dialog", name="Filter")
     if dialog.count() == 0:
         bar(drawn).get_by_role("button", name=re.compile("^Filter")).click()
     return dialog
@@ -64,13 +63,11 @@ def choose(drawn: Drawn, label: str, option: str) -> None:
 
 
 def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: OpenNotebook) -> None:
-    book = notebook([SMALL])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, SMALL)
     names = "list(w.filtered.names)"
     assert counted(drawn) == "7 of 7 kernels · 100 % of time"
     choose(drawn, "Category", "dot · 75 %")
-    drawn.eventually(lambda: book.python(names) == ["void ns::gemm<1>(int)", "gemm.2"])
+    drawn.becomes(names, ["void ns::gemm<1>(int)", "gemm.2"])
     assert counted(drawn) == "2 of 7 kernels · 75 % of time"
     expect(drawn.chart).to_have_attribute("aria-label", re.compile("with 2 kernels"))
     choose(drawn, "Precision", "fp8")
@@ -80,13 +77,13 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
     bound_by = menu(drawn).get_by_label("Bound by")
     expect(bound_by.get_by_role("option")).to_have_text(["all", "compute", "HBM"])
     choose(drawn, "Bound by", "HBM")
-    drawn.eventually(lambda: book.python(names) == ["copy.1", "copy.2", "norm", "softmax", "infeed"])
+    drawn.becomes(names, ["copy.1", "copy.2", "norm", "softmax", "infeed"])
     menu(drawn).get_by_label("Infeed and outfeed").click()
     assert counted(drawn) == "4 of 7 kernels · 23 % of time"
-    drawn.page.keyboard.press("Escape")
-    expect(drawn.root.get_by_role("dialog", name="Filter")).to_have_count(0)
+    drawn.press("Escape")
+    expect(drawn.get_by_role("dialog", name="Filter")).to_have_count(0)
     bar(drawn).get_by_role("button", name="Clear filters").click()
-    drawn.eventually(lambda: book.python("[w.bounds, w.infeed, len(w.filtered)]") == [None, True, 7])
+    drawn.becomes("[w.bounds, w.infeed, len(w.filtered)]", [None, True, 7])
     expect(bar(drawn).get_by_role("button", name="Clear filters")).to_have_count(0)
     bound_by = menu(drawn).get_by_label("Bound by")
     # Only where there is one.
@@ -95,14 +92,12 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
 
 
 def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook) -> None:
-    book = notebook([SMALL])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, SMALL)
     box = bar(drawn).get_by_role("searchbox", name="Search names")
     box.click()
     box.press_sequentially("NS* gemm", delay=20)
     assert counted(drawn) == "1 of 7 kernels · 50 % of time"
-    drawn.eventually(lambda: book.python("[w.search, w.filtered_rows.tolist()]") == ["NS* gemm", [0]])
+    drawn.becomes("[w.search, w.filtered_rows.tolist()]", ["NS* gemm", [0]])
     assert drawn.label("kernel 0") == "gemm<1>"
     book.python("setattr(w, 'search', 'c*y')")
     expect(box).to_have_value("c*y")
@@ -110,63 +105,44 @@ def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook
 
 
 def test_nothing_that_passes_is_said_on_the_chart_with_the_way_back(notebook: OpenNotebook) -> None:
-    book = notebook([SMALL])
-    book.run(0)
-    drawn = Drawn(book)
+    _, drawn = shown(notebook, SMALL)
     bar(drawn).get_by_role("searchbox").fill("no such kernel")
-    empty = drawn.root.locator(".rw-emptied")
+    empty = drawn.locator(".rw-emptied")
     expect(empty).to_contain_text("0 of 7 kernels")
     assert drawn.has_roof("example")
     empty.get_by_role("button", name="Clear filters").press("Enter")
     expect(empty).to_have_count(0)
-    drawn.eventually(lambda: book.python("[w.search, len(w.filtered)]") == ["", 7])
+    drawn.becomes("[w.search, len(w.filtered)]", ["", 7])
 
 
 def test_the_time_slider_leaves_the_fewest_kernels_of_a_share_and_is_one_stream(notebook: OpenNotebook) -> None:
-    book = notebook([SMALL])
-    book.run(0)
-    drawn = Drawn(book)
+    _, drawn = shown(notebook, SMALL)
     slider = menu(drawn).get_by_role("slider")
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    assert box is not None
-    y = box["y"] + box["height"] / 2
-    drawn.page.mouse.move(box["x"] + box["width"] - 8, y)
-    drawn.page.mouse.down()
-    for step in range(1, 21):
-        drawn.page.mouse.move(box["x"] + 8 + (box["width"] - 16) * (1 - step / 40), y)
-        time.sleep(0.016)
-    drawn.page.mouse.up()
+    grip = Grip(slider)
+    grip.by(-0.5, steps=20)
+    grip.release()
     share = float(slider.input_value()) / 100
     assert 0.4 < share < 0.6
-    drawn.eventually(lambda: book.python("w.time_share") == share)
+    drawn.becomes("w.time_share", share)
     assert counted(drawn) == ("1 of 7 kernels · 50 % of time" if share <= 0.5 else "2 of 7 kernels · 75 % of time")
     slider.focus()
-    drawn.page.keyboard.press("Home")
-    drawn.eventually(lambda: book.python("[w.time_share, w.filtered_rows.tolist()]") == [0.01, [0]])
-    drawn.page.keyboard.press("End")
-    drawn.eventually(lambda: book.python("w.time_share") == 1.0)
+    drawn.press("Home")
+    drawn.becomes("[w.time_share, w.filtered_rows.tolist()]", [0.01, [0]])
+    drawn.press("End")
+    drawn.becomes("w.time_share", 1.0)
 
 
 def test_the_axes_hold_still_while_the_time_slider_is_held(notebook: OpenNotebook) -> None:
     # Without the last one the axes would need six decades less.
     cell = SMALL.replace("[1e12, 1e12, 1e12, 1e12, 1e11, 1e11, 1e10]", "[1e12, 1e12, 1e12, 1e12, 1e11, 1e18, 1e10]")
-    book = notebook([cell])
-    book.run(0)
-    drawn = Drawn(book)
+    _, drawn = shown(notebook, cell)
     ticks = drawn.chart.locator(".rw-axes > text")
     before = ticks.all_text_contents()
-    slider = menu(drawn).get_by_role("slider")
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    assert box is not None
-    y = box["y"] + box["height"] / 2
-    drawn.page.mouse.move(box["x"] + box["width"] - 8, y)
-    drawn.page.mouse.down()
-    drawn.page.mouse.move(box["x"] + 8 + (box["width"] - 16) / 2, y, steps=8)
+    grip = Grip(menu(drawn).get_by_role("slider"))
+    grip.by(-0.5, steps=8)
     drawn.eventually(lambda: counted(drawn).startswith(("1 of", "2 of")))
     assert ticks.all_text_contents() == before
-    drawn.page.mouse.up()
+    grip.release()
     drawn.eventually(lambda: ticks.all_text_contents() != before)
 
 
@@ -178,11 +154,9 @@ nan = float("nan")
 kernels = rw.Kernels(["dgemm", "sgemm"], {"fp64_matrix": [4e13, nan], "fp32": [nan, 4e13]}, [1e9, 1e9], time=[2, 4])
 w = rw.RooflineWidget([amd, other], kernels, selected=[0], columns=["name", "bound_by", "utilization"])
 w"""
-    book = notebook([cell], height=1400)
-    book.run(0)
-    drawn = Drawn(book)
-    drawn.root.get_by_role("button", name="All columns").click()
-    cells = drawn.root.get_by_role("region", name="All columns").get_by_role("gridcell")
+    book, drawn = shown(notebook, cell, height=1400)
+    drawn.button("All columns").click()
+    cells = drawn.get_by_role("region", name="All columns").get_by_role("gridcell")
     drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "50 %", "compute", "50 %"])
     book.python("setattr(w, 'focus_chip', 'other')")
     drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "25 %", "unknown", "–"])
@@ -191,26 +165,24 @@ w"""
 
 
 def test_a_click_on_an_entry_of_the_legend_shows_one_category_and_with_shift_two(notebook: OpenNotebook) -> None:
-    book = notebook([SMALL])
-    book.run(0)
-    drawn = Drawn(book)
-    legend = drawn.root.locator("[data-rw=legend]")
+    book, drawn = shown(notebook, SMALL)
+    legend = drawn.locator("[data-rw=legend]")
     entries = legend.locator("[data-category]")
     expect(entries).to_have_text(["dot 75 %", "copy 16 %", "no category 7 %", "Infeed 2 %"])
-    parts = drawn.root.locator(".rw-timebar > i")
+    parts = drawn.locator(".rw-timebar > i")
     widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
     assert widths[0] == pytest.approx(75 / 16 * widths[1], rel=0.05)
     colours = [part.evaluate("(part) => part.style.background") for part in parts.all()]
     dots = entries.locator("circle").all()
     assert [colour_of(circle.get_attribute("fill") or "") for circle in dots] == colours
     entries.nth(1).click()
-    drawn.eventually(lambda: book.python("w.categories") == ["copy"])
+    drawn.becomes("w.categories", ["copy"])
     expect(entries.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(entries.nth(0)).to_have_attribute("aria-pressed", "false")
     # The dot of what is left out is hollow.
     expect(entries.nth(0).locator("circle")).to_have_attribute("fill", "none")
     entries.nth(2).click(modifiers=["Shift"])
-    drawn.eventually(lambda: book.python("w.categories") == ["copy", ""])
+    drawn.becomes("w.categories", ["copy", ""])
     assert counted(drawn) == "4 of 7 kernels · 23 % of time"
     entries.nth(2).click()
     entries.nth(2).click()
@@ -221,29 +193,29 @@ def test_the_bar_of_time_begins_with_the_idle_time(exported: Callable[..., Expor
     rows = [rw.Kernel(name, 1e12, 1e12, time=time, category=name) for name, time in (("dot", 30), ("copy", 10))]
     kernels = rw.Kernels.from_records([*rows, rw.Kernel("idle", None, None, time=60, category="idle")])
     drawn = exported(rw.roofline([rw.Chip("A", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], kernels).to_html()).drawn
-    parts = drawn.root.locator(".rw-timebar > i")
+    parts = drawn.locator(".rw-timebar > i")
     expect(parts).to_have_text(["idle 60 % · 60 s", "", ""])
     widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
     assert widths == pytest.approx([0.6 * 1246, 0.3 * 1246, 0.1 * 1246], rel=0.01)
     # Shares are of the time in which kernels run.
-    expect(drawn.root.locator("[data-category]")).to_have_text(["dot 75 %", "copy 25 %"])
-    expect(drawn.root.locator("[data-rw=legend]")).to_contain_text("Kernel time")
+    expect(drawn.locator("[data-category]")).to_have_text(["dot 75 %", "copy 25 %"])
+    expect(drawn.locator("[data-rw=legend]")).to_contain_text("Kernel time")
 
 
 def test_categories_that_have_no_room_in_the_legend_are_in_a_list(exported: Callable[..., Exported]) -> None:
     rows = [rw.Kernel(f"k{at}", 1e12, 1e12, time=20 - at, category=f"a long category {at}") for at in range(12)]
     html = rw.roofline([rw.Chip("A", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], rows).to_html()
     drawn = exported(html).drawn
-    legend = drawn.root.locator("[data-rw=legend]")
+    legend = drawn.locator("[data-rw=legend]")
     shown = legend.locator("[data-category]").count()
     assert 3 <= shown <= 8
     legend.get_by_role("button", name=f"+ {12 - shown} more").click()
     expect(legend.locator("[data-category]")).to_have_count(12)
     legend.get_by_role("dialog").get_by_role("button").last.click()
-    expect(drawn.root.locator("[data-rw=row]")).to_have_count(1)
+    expect(drawn.locator("[data-rw=row]")).to_have_count(1)
     # On a phone the row of all entries scrolls.
     drawn = exported(html, viewport={"width": 480, "height": 900}).drawn
-    legend = drawn.root.locator("[data-rw=legend]")
+    legend = drawn.locator("[data-rw=legend]")
     expect(legend.locator("[data-category]")).to_have_count(12)
     assert legend.evaluate("(one) => one.scrollWidth > one.clientWidth && one.clientHeight < 40")
 
@@ -254,20 +226,18 @@ def colour_of(fill: str) -> str:
 
 
 def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(notebook: OpenNotebook) -> None:
-    book = notebook([TPU])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, TPU)
     assert counted(drawn) == "16 of 16 kernels · 100 % of time"
     expect(bar(drawn)).to_contain_text("1 kernel is above the roof.")
     assert drawn.label("kernel 17") == "Program"
     choose(drawn, "Points", "program and steps")
-    drawn.eventually(lambda: book.python("w.scope") == "program")
+    drawn.becomes("w.scope", "program")
     assert counted(drawn) == "4 totals"
     expect(bar(drawn).get_by_role("searchbox")).to_have_count(0)
     drawn.chart.focus()
     seen = set()
     for _ in range(4):
-        drawn.page.keyboard.press("ArrowRight")
+        drawn.press("ArrowRight")
         seen.add(drawn.tooltip().split(" | ")[0])
     assert seen == {"Program", "Average", "Step 0", "Step 1"}
     assert book.python("w.hovered") is None
@@ -276,10 +246,8 @@ def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(noteboo
 
 
 def test_what_the_reader_said_is_behind_a_link_of_the_source_line(notebook: OpenNotebook) -> None:
-    book = notebook([TPU])
-    book.run(0)
-    drawn = Drawn(book)
-    source = drawn.root.locator("[data-rw=source]")
+    book, drawn = shown(notebook, TPU)
+    source = drawn.locator("[data-rw=source]")
     expect(source.get_by_role("listitem")).to_have_count(0)
     source.get_by_role("button", name="1 remark").click()
     said = source.get_by_role("listitem").all_text_contents()
@@ -292,15 +260,13 @@ n = 1200
 chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
 w = rw.RooflineWidget([chip], rw.Kernels([f"k{i}" for i in range(n)], [1e9] * n, [1e9] * n, time=range(1, n + 1)))
 w"""
-    book = notebook([many])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, many)
     assert counted(drawn) == "1,000 of 1,200 kernels · 97 % of time"
     choose(drawn, "Top", "10")
-    drawn.eventually(lambda: book.python("w.filtered_rows.tolist()") == list(range(1190, 1200)))
-    drawn.page.keyboard.press("Escape")
+    drawn.becomes("w.filtered_rows.tolist()", list(range(1190, 1200)))
+    drawn.press("Escape")
     bar(drawn).get_by_role("button", name="Remove the filter “Top 10”").click()
-    drawn.eventually(lambda: book.python("[w.top, len(w.filtered)]") == [None, 1200])
+    drawn.becomes("[w.top, len(w.filtered)]", [None, 1200])
     book.python("setattr(w, 'top', 7)")
     expect(menu(drawn).get_by_role("combobox", name="Top")).to_have_value("7")
 
@@ -309,9 +275,7 @@ def test_a_handful_of_kernels_has_no_filters_until_some_are_left_out(notebook: O
     few = """import roofwidget as rw
 w = rw.RooflineWidget(["h100-sxm"], [("a", 1e12, 1e9, 1e-3), ("b", 1e11, 1e9, 1e-3)])
 w"""
-    book = notebook([few, "w.top = 1", "w.top = None"])
-    book.run(0)
-    drawn = Drawn(book)
+    book, drawn = shown(notebook, few, "w.top = 1", "w.top = None")
     expect(bar(drawn).get_by_role("searchbox")).to_have_count(0)
     book.run(1)
     # What is hidden can be had back.
@@ -321,18 +285,15 @@ w"""
 
 
 def test_the_figures_of_the_chip_have_a_tab_and_follow_a_what_if(notebook: OpenNotebook) -> None:
-    book = notebook([SMALL])
-    book.run(0)
-    drawn = Drawn(book)
-    chip = drawn.root.get_by_role("tab", name="Chip")
+    _, drawn = shown(notebook, SMALL)
+    chip = drawn.get_by_role("tab", name="Chip")
     expect(chip).to_have_attribute("aria-selected", "false")
     chip.click()
-    peaks = drawn.root.locator("dl.rw-device > div")
-    level = drawn.root.locator("table.rw-device tbody tr")
+    peaks = drawn.locator("dl.rw-device > div")
+    level = drawn.locator("table.rw-device tbody tr")
     expect(peaks).to_have_text([re.compile("bf16.*100.TFLOP/s"), re.compile("fp8.*200.TFLOP/s")])
     expect(level).to_have_text(re.compile("HBM.*1.TB/s.*100.FLOP/B"))
     sides = level.locator("th, td").evaluate_all("(all) => all.map((one) => getComputedStyle(one).textAlign)")
     assert sides == ["start", "end", "end"]
-    drawn.box("bandwidth").fill("×2")
-    drawn.box("bandwidth").press("Enter")
+    enter(drawn.box("bandwidth"), "×2")
     expect(level).to_have_text(re.compile("HBM.*2.TB/s.*50.FLOP/B"))

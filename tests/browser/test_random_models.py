@@ -25,6 +25,7 @@ from tests.agreement.test_random_models import differences
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
 from tests.browser.lab import Notebook
+from tests.places import ROOT
 
 SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
 MODELS: Final = 40
@@ -33,7 +34,7 @@ _MIN_ROWS: Final = 8
 # How often to go on to the next kernel of the chart.
 STEPS: Final = 2
 START: Final = f"""import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(ROOT)!r})
 import random, warnings
 from playwright.sync_api import expect
 
@@ -70,17 +71,17 @@ READ: Final = """(root) => {
 
 def opened(drawn: Drawn) -> None:
     """Show every column, and what to fix first, if there are kernels."""
-    tab = drawn.root.locator("[data-rw=tab-kernels]")
+    tab = drawn.locator("[data-rw=tab-kernels]")
     if tab.count() > 0:
         tab.click()
-        columns = drawn.root.get_by_role("button", name="All columns")
+        columns = drawn.button("All columns")
         if columns.get_attribute("aria-pressed") == "false":
             columns.click()
 
 
 def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
     """Return what the page shows at first. `texts` are those of the page's functions."""
-    bound = here.focus
+    bound, judge = here.focus, here.judge()
     rows = here.model.filtered_rows.tolist()
     cells = texts["cells"]
     levels = [] if bound is None else here.levels_drawn() if bound.memory == "all" else [here.level(bound)]
@@ -102,7 +103,8 @@ def told(here: Said, texts: dict[str, Any]) -> dict[str, Any]:
         "sentence": None if here.judging is None else texts["roofs"][here.judging.chip.id],
         "counted": [text for text in texts["counted"] if text != "unknown"],
         "rates": rates,
-        "ranking": [cells["headroom"][row] for row, _ in here.ranking()],
+        # The kernels to fix first are judged by the chip that they ran on; the table, by the focus chip.
+        "ranking": [] if judge is None else [format_quantity(judge.headroom[row], "s") for row, _ in here.ranking()],
     }
 
 
@@ -167,10 +169,10 @@ def test_forty_random_models_are_shown_with_the_texts_of_the_page_s_functions(
         for _ in range(STEPS if here.drawn_rows() else 0):
             drawn.chart.focus()
             drawn.chart.press("ArrowRight")
-            drawn.eventually(lambda: drawn.root.get_by_role("tooltip").count() == 1)  # noqa: B023 - called at once
+            drawn.eventually(lambda: drawn.get_by_role("tooltip").count() == 1)  # noqa: B023 - called at once
             # Of a selected kernel all is told.
             drawn.chart.press("Enter")
-            on = drawn.root.get_by_role("tooltip").locator("dt", has_text=re.compile("^on$"))
+            on = drawn.get_by_role("tooltip").locator("dt", has_text=re.compile("^on$"))
             if on.count() == 0:
                 drawn.chart.press("Enter")
             expect(on).to_have_count(1)

@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
-from tests.browser.lab import Notebook
+from tests.browser.drawn import Drawn, shown
 
 # Bounds on My chip: 4, 2, 1.5, 1 and 2 seconds; on Twice half of each.
 PROGRAM = """import roofwidget as rw
@@ -37,16 +36,10 @@ w = rw.roofline([mine], [{"name": f"k{at}", "flops": 1e14, "bytes": 1e10 * 1.35*
 w"""
 
 
-def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, Drawn]:
-    book = notebook([cell], **options)  # type: ignore[arg-type]
-    book.run(0)
-    return book, Drawn(book)
-
-
 def tab(drawn: Drawn, name: str) -> Locator:
     """Open a tab of the inspector, and return its content."""
-    drawn.root.get_by_role("tab", name=re.compile(f"^{name}")).click()
-    return drawn.root.get_by_role("tabpanel", name=re.compile(f"^{name}"))
+    drawn.get_by_role("tab", name=re.compile(f"^{name}")).click()
+    return drawn.get_by_role("tabpanel", name=re.compile(f"^{name}"))
 
 
 def rows(panel: Locator) -> list[str]:
@@ -55,7 +48,7 @@ def rows(panel: Locator) -> list[str]:
 
 
 def test_what_to_fix_first_is_listed_and_selects_and_hovers(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, PLAIN)
+    _, drawn = shown(notebook, PLAIN)
     kernels = tab(drawn, "Kernels")
     # 3, 1.5, 1, 1 and 1 s of 18 s; of the last three the longest comes first.
     expect(kernels).to_contain_text("Fix first · these 5 could save up to 7.5 s")
@@ -63,27 +56,27 @@ def test_what_to_fix_first_is_listed_and_selects_and_hovers(notebook: OpenNotebo
     assert rows(kernels)[0] == "1 norm 5 s 40 % 3 s"
     assert [text.split()[1] for text in rows(kernels)] == ["norm", "gelu", "matmul", "new", "attention"]
     first.hover()
-    drawn.eventually(lambda: book.python("w.hovered") == 1)
+    drawn.becomes("w.hovered", 1)
     first.click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [1])
+    drawn.becomes("list(w.selected)", [1])
     expect(first).to_have_attribute("aria-selected", "true")
     first.click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.becomes("list(w.selected)", [])
     kernels.get_by_role("button", name=re.compile("^Select (it|these)")).click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [1, 2, 0, 3, 4])
+    drawn.becomes("list(w.selected)", [1, 2, 0, 3, 4])
 
 
 def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PLAIN)
-    expect(drawn.root.locator(".rw-gaps > g")).to_have_count(4)
+    expect(drawn.locator(".rw-gaps > g")).to_have_count(4)
     book.python("setattr(w, 'focus_chip', 'twice')")
     kernels = tab(drawn, "Kernels")
     expect(kernels).to_contain_text("Fix first on My chip · these 5 could save up to 7.5 s")
-    expect(drawn.root.locator(".rw-gaps > g")).to_have_count(0)
+    expect(drawn.locator(".rw-gaps > g")).to_have_count(0)
     # The shares are of the roofs of the chip that they ran on, not of the one in focus.
     assert rows(kernels)[0] == "1 norm 5 s 40 % 3 s"
     book.python("setattr(w, 'selected', [0])")
-    expect(drawn.root.locator(".rw-formula + .rw-spoken")).to_contain_text("matmul on Twice, measured on My chip, min(")
+    expect(drawn.locator(".rw-formula + .rw-spoken")).to_contain_text("matmul on Twice, measured on My chip, min(")
 
 
 def test_kernels_of_one_name_are_told_apart_by_their_shape(notebook: OpenNotebook) -> None:
@@ -99,7 +92,7 @@ def test_kernels_of_one_name_are_told_apart_by_their_shape(notebook: OpenNoteboo
 
 def test_of_many_kernels_those_to_fix_first_have_arrows(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MANY)
-    arrows = drawn.root.locator(".rw-gaps > g")
+    arrows = drawn.locator(".rw-gaps > g")
     expect(arrows).to_have_count(5)
     book.python("setattr(w, 'search', 'k2')")
     expect(arrows).to_have_count(5)
@@ -108,10 +101,10 @@ def test_of_many_kernels_those_to_fix_first_have_arrows(notebook: OpenNotebook) 
 def test_the_time_on_the_focus_chip_follows_chip_and_slider(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PLAIN)
     projection = tab(drawn, "Projection")
-    line = drawn.root.locator(".rw-projected")
+    line = drawn.locator(".rw-projected")
     expect(line).to_have_text("Choose another chip to see the projected time there.")
     projection.get_by_label("Projected onto").select_option("Twice")
-    drawn.eventually(lambda: book.python("w.focus_chip") == "twice")
+    drawn.becomes("w.focus_chip", "twice")
     expect(line).to_have_text("18 s on My chip at bf16 → 9 s on Twice at bf16 (2×)")
     # They tell what they ran on: there is nothing to choose.
     assert projection.get_by_label("Ran on").count() == 0
@@ -126,19 +119,19 @@ def test_the_time_on_the_focus_chip_follows_chip_and_slider(notebook: OpenNotebo
 def test_a_kernel_at_its_roof_is_ticked(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PLAIN)
     tab(drawn, "Projection")
-    line = drawn.root.locator(".rw-projected")
+    line = drawn.locator(".rw-projected")
     book.python("setattr(w, 'selected', [1, 2])")
-    tick = drawn.root.get_by_role("checkbox", name=re.compile("norm"))
+    tick = drawn.get_by_role("checkbox", name=re.compile("norm"))
     tick.check()
     expect(line).to_have_text("18 s on My chip at bf16 → 15 s on My chip at bf16 (1.2×)")
-    drawn.eventually(lambda: book.python("list(w.at_roof)") == [1])
-    drawn.root.get_by_role("checkbox", name="all 2 selected").check()
+    drawn.becomes("list(w.at_roof)", [1])
+    drawn.get_by_role("checkbox", name="all 2 selected").check()
     expect(line).to_contain_text("13.5 s on My chip")
-    drawn.eventually(lambda: book.python("[list(w.at_roof), w.projection().time]") == [[1, 2], 13.5])
+    drawn.becomes("[list(w.at_roof), w.projection().time]", [[1, 2], 13.5])
     # What is ticked stays in the list when it is no longer selected.
     book.python("setattr(w, 'selected', [])")
     tick.click()
-    drawn.eventually(lambda: book.python("list(w.at_roof)") == [2])
+    drawn.becomes("list(w.at_roof)", [2])
     book.python("setattr(w, 'at_roof', [])")
     expect(line).to_contain_text("Choose another chip")
     expect(drawn.root.get_by_text("Select kernels to see the time if they reach their roof.")).to_be_visible()
@@ -148,7 +141,7 @@ def test_where_kernels_tell_no_chip_one_is_chosen(notebook: OpenNotebook) -> Non
     cell = PROGRAM + "w = rw.roofline([mine, twice], run(('matmul', 4e14, 1e12, 8)))\nw"
     book, drawn = shown(notebook, cell)
     projection = tab(drawn, "Projection")
-    line = drawn.root.locator(".rw-projected")
+    line = drawn.locator(".rw-projected")
     # Until a chip is chosen there is no projected time, as in Python.
     hint = drawn.root.get_by_text("These kernels do not name the chip that they ran on: choose it.")
     expect(hint).to_be_visible()
@@ -162,15 +155,15 @@ def test_where_kernels_tell_no_chip_one_is_chosen(notebook: OpenNotebook) -> Non
 
 
 def test_two_runs_are_joined_by_arrows_and_told_apart_in_a_table(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, COMPARED)
-    runs = drawn.root.locator(".rw-runs > g")
+    _, drawn = shown(notebook, COMPARED)
+    runs = drawn.locator(".rw-runs > g")
     assert sorted(runs.evaluate_all("(all) => all.map((one) => one.dataset.row)")) == ["0", "1", "4"]
     # The numbers are those of the table.
-    labels = drawn.root.locator("[data-rw=label]")
+    labels = drawn.locator("[data-rw=label]")
     drawn.eventually(lambda: {"1attention", "2matmul", "3norm"} <= set(labels.all_text_contents()))
-    expect(drawn.root.get_by_role("heading", name="29 % less time: 25.5 s before, 18 s now.")).to_be_visible()
+    expect(drawn.get_by_role("heading", name="29 % less time: 25.5 s before, 18 s now.")).to_be_visible()
     # The tab of the changes is open at first.
-    changes = drawn.root.get_by_role("tabpanel", name="Changes 3")
+    changes = drawn.get_by_role("tabpanel", name="Changes 3")
     assert rows(changes) == ["1 attention 9 s 3 s −67 %", "2 matmul 8 s 5 s −38 %", "3 norm 4 s 5 s +25 %"]
     bars = changes.locator("[data-column=bar] path")
     # 6 s and 3 s less to the left, 1 s more to the right and in red.
@@ -183,18 +176,18 @@ def test_two_runs_are_joined_by_arrows_and_told_apart_in_a_table(notebook: OpenN
     # A name is text, never markup.
     alone = changes.locator(".rw-alone")
     assert alone.all_inner_texts() == ["Only before\n<b>gone</b> 1.5 s", "Only now\nnew 2 s"]
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     changes.get_by_role("button", name="How", exact=True).click()
     expect(changes).to_contain_text("Other work: their FLOPs differ.")
     changes.locator("[data-rw=row]").first.click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [4])
+    drawn.becomes("list(w.selected)", [4])
     # What is alone has its arrow alone.
     expect(runs).to_have_count(1)
 
 
 def test_arrows_follow_the_filters_the_kernels_and_the_baseline(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, COMPARED)
-    runs = drawn.root.locator(".rw-runs > g")
+    runs = drawn.locator(".rw-runs > g")
     book.python("setattr(w, 'search', 'm*')")
     drawn.eventually(lambda: runs.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["0", "1"])
     book.python("setattr(w, 'search', '')")
@@ -203,12 +196,12 @@ def test_arrows_follow_the_filters_the_kernels_and_the_baseline(notebook: OpenNo
     drawn.eventually(lambda: runs.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["1", "0"])
     book.python("setattr(w, 'baseline', None)")
     expect(runs).to_have_count(0)
-    expect(drawn.root.get_by_role("tab", name="Changes")).to_have_count(0)
+    expect(drawn.get_by_role("tab", name="Changes")).to_have_count(0)
 
 
 def test_the_table_of_differences_follows_the_filters(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, COMPARED)
-    changes = drawn.root.get_by_role("tabpanel", name=re.compile("^Changes"))
+    changes = drawn.get_by_role("tabpanel", name=re.compile("^Changes"))
     names = changes.get_by_role("rowheader")
     expect(names).to_have_count(3)
     book.python("setattr(w, 'search', 'm*')")
@@ -236,7 +229,7 @@ w"""
     )
     book, drawn = shown(notebook, cell)
     tab(drawn, "Projection")
-    line = drawn.root.locator(".rw-projected")
+    line = drawn.locator(".rw-projected")
     # 0.8 ms less of the product's 8 s.
     expect(line).to_have_text("Choose another chip to see the projected time there.")
     drawn.root.get_by_label("All FLOPs in").select_option("fp8")
@@ -266,4 +259,4 @@ def test_nothing_of_the_panels_is_wider_than_the_widget(notebook: OpenNotebook, 
 def test_a_program_that_was_not_measured_has_none_of_it(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, "import roofwidget as rw\nw = rw.roofline()\nw")
     for name in ("Projection", "Changes"):
-        assert drawn.root.get_by_role("tab", name=name).count() == 0
+        assert drawn.get_by_role("tab", name=name).count() == 0

@@ -37,12 +37,12 @@ def opened(notebook: OpenNotebook, path: Path, *, view: int = 0) -> Drawn:
 def shows(drawn: Drawn, labels: dict[str, str]) -> None:
     """Wait until labels of the chart, by their keys, say this."""
     for key, said in labels.items():
-        expect(drawn.root.locator(f"text[data-label='{key}']")).to_have_text(said)
+        expect(drawn.locator(f"text[data-label='{key}']")).to_have_text(said)
 
 
 def chips(drawn: Drawn) -> dict[str, str | None]:
     """Return the chips that can be shown and whether they are."""
-    toggles = drawn.root.get_by_role("button", name="Show ").all()
+    toggles = drawn.button("Show ").all()
     names = [(toggle.get_attribute("aria-label") or "", toggle.get_attribute("aria-pressed")) for toggle in toggles]
     return {name.removeprefix("Show "): pressed for name, pressed in names if name.startswith("Show ")}
 
@@ -52,14 +52,14 @@ def test_kernels_are_drawn_under_the_roofs_of_the_chips_that_were_shown(notebook
     expect(drawn.root.get_by_text("15 % less time: 125 ms before, 106 ms now.")).to_be_visible()
     roofs = {"roof small": "Small 100 TFLOP/s", "roof large": "Large 400 TFLOP/s", "level L2": "L2 · 10 TB/s"}
     shows(drawn, {**roofs, "run 2": "+50 %"})
-    changes = drawn.root.get_by_role("tabpanel", name="Changes").locator("[data-rw=row]")
+    changes = drawn.get_by_role("tabpanel", name="Changes").locator("[data-rw=row]")
     expect(changes.nth(0)).to_contain_text("−33 %")
     expect(changes.nth(1)).to_contain_text("+50 %")
     assert {"Small": "true", "Large": "true", "Hidden": "false"}.items() <= chips(drawn).items()
     assert drawn.sentence().startswith("gelu on Small · min(100 TFLOP/s, HBM 0.25 FLOP/B × 1 TB/s, L2 0.25 FLOP/B")
     drawn.open_tab("kernels")
-    drawn.root.get_by_role("button", name="All columns").click()
-    table = drawn.root.get_by_role("region", name="All columns").get_by_role("grid")
+    drawn.button("All columns").click()
+    table = drawn.get_by_role("region", name="All columns").get_by_role("grid")
     heads = table.get_by_role("columnheader").all_inner_texts()
     assert [head.split("\n")[0].strip().casefold() for head in heads][-1] == "module"
     expect(table.get_by_role("row").nth(1)).to_contain_text("matmul.1")
@@ -69,12 +69,12 @@ def test_a_graph_is_merged_and_counted_as_it_was(notebook: OpenNotebook, version
     drawn = opened(notebook, version / "graph.json")
     # Two kernels are at one place.
     shows(drawn, {"kernel 0": "expand + act +1"})
-    expect(drawn.root.locator("[data-op]")).to_have_count(4)
+    expect(drawn.locator("[data-op]")).to_have_count(4)
     assert "111 FLOP/B × 1 TB/s" in drawn.sentence()
     drawn.open_tab("workload")
-    settings = [drawn.root.get_by_role("combobox", name=name) for name in ("Phase", "Convention", "dtype")]
+    settings = [drawn.get_by_role("combobox", name=name) for name in ("Phase", "Convention", "dtype")]
     assert [setting.input_value() for setting in settings] == ["decode", "torch", "fp8"]
-    expect(drawn.root.get_by_role("textbox", name="batch, typed")).to_have_value("64")
+    expect(drawn.get_by_role("textbox", name="batch, typed")).to_have_value("64")
 
 
 def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, version: Path) -> None:
@@ -82,10 +82,10 @@ def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, ver
     expect(drawn.box("peak")).to_have_value("600 TFLOP/s")
     expect(drawn.box("bandwidth")).to_have_value("3 TB/s")
     shows(drawn, {"snapshot 0": "before", "moved peak": "peak 1.5×", "sub exposed 0.2": "20 % exposed"})
-    expect(drawn.root.locator("[data-snapshot='0']")).to_have_count(1)
-    expect(drawn.root.locator("[data-label='move 0']")).to_contain_text("2× less traffic · 40 → 32 ms")
-    expect(drawn.root.locator("[data-rw=tab-kernels]")).to_have_text("Kernels 1 / 7")
-    kernels = drawn.root.get_by_role("tabpanel", name="Kernels")
+    expect(drawn.locator("[data-snapshot='0']")).to_have_count(1)
+    expect(drawn.locator("[data-label='move 0']")).to_contain_text("2× less traffic · 40 → 32 ms")
+    expect(drawn.locator("[data-rw=tab-kernels]")).to_have_text("Kernels 1 / 7")
+    kernels = drawn.get_by_role("tabpanel", name="Kernels")
     expect(kernels).to_contain_text("1 selected · 40 ms, 38 % of kernel time")
     expect(kernels).to_contain_text("1 what-if · Remove")
     kernels.get_by_role("button", name="Clear", exact=True).click()
@@ -95,20 +95,20 @@ def test_what_ifs_snapshots_and_filters_are_in_force(notebook: OpenNotebook, ver
 
 def test_the_time_view_is_as_large_as_it_was(notebook: OpenNotebook, version: Path) -> None:
     drawn = opened(notebook, version / "time_view.json")
-    expect(drawn.root.locator(".rw-frame")).to_have_class("rw-frame rw-large")
+    expect(drawn.locator(".rw-frame")).to_have_class("rw-frame rw-large")
     shows(drawn, {"diagonal": "Small: compute = memory", "kernel 7": "program", "kernel 9": "step 2"})
-    ticks = drawn.root.locator(".rw-axes text").all_text_contents()
+    ticks = drawn.locator(".rw-axes text").all_text_contents()
     assert {"0 s", "40 ms"} <= set(ticks)
     assert "100 ms" not in ticks
 
 
 def test_a_german_widget_speaks_german(notebook: OpenNotebook, version: Path) -> None:
     drawn = opened(notebook, version / "german.json")
-    expect(drawn.root.locator("[lang=de]")).to_have_count(1)
-    expect(drawn.root.locator("[data-rw=tab-kernels]")).to_have_text("Kernel 7")
-    expect(drawn.root.locator("[data-rw=source]")).to_contain_text("7 Kernel auf Small")
+    expect(drawn.locator("[lang=de]")).to_have_count(1)
+    expect(drawn.locator("[data-rw=tab-kernels]")).to_have_text("Kernel 7")
+    expect(drawn.locator("[data-rw=source]")).to_contain_text("7 Kernel auf Small")
     shows(drawn, {"ridge small": "Ridge 150"})
-    expect(drawn.root.get_by_role("textbox", name="Spitze bf16, eingetippt")).to_have_value("150 TFLOP/s")
+    expect(drawn.get_by_role("textbox", name="Spitze bf16, eingetippt")).to_have_value("150 TFLOP/s")
     assert drawn.sentence().startswith("Small · 150 TFLOP/s (×1,5) bei bf16")
 
 
@@ -119,9 +119,9 @@ def test_widgets_draw_and_change_wherever_their_code_is_from(notebook: OpenNoteb
     assert sorted(next(iter(chips(drawn))) for drawn in views) == ["Large", "Small"][-len(views) :]
     for drawn in views:
         shows(drawn, {"kernel 0": "product"})
-        before = drawn.root.locator(".rw-roof").first.get_attribute("d") or ""
+        before = drawn.locator(".rw-roof").first.get_attribute("d") or ""
         drawn.drag("bandwidth", 0.2)
-        expect(drawn.root.locator(".rw-roof").first).not_to_have_attribute("d", before)
+        expect(drawn.locator(".rw-roof").first).not_to_have_attribute("d", before)
     styles = first.page.evaluate("() => document.querySelectorAll('style[data-roofwidget]').length")
     assert styles == (case == "shared_code")
 
@@ -129,21 +129,21 @@ def test_widgets_draw_and_change_wherever_their_code_is_from(notebook: OpenNoteb
 @pytest.mark.parametrize("path", saved.of_case("typed_work"), ids=saved.title)
 def test_typed_work_and_added_chips_are_drawn(notebook: OpenNotebook, path: Path) -> None:
     drawn = opened(notebook, path)
-    expect(drawn.root.locator("[data-rw=status]")).not_to_contain_text("not drawn")
-    expect(drawn.root.get_by_role("tabpanel", name="Kernels")).not_to_contain_text("no FLOPs or bytes")
+    expect(drawn.locator("[data-rw=status]")).not_to_contain_text("not drawn")
+    expect(drawn.get_by_role("tabpanel", name="Kernels")).not_to_contain_text("no FLOPs or bytes")
     assert {"Small": "true", "Large": "true", "NVIDIA H100 SXM5 80GB": "true"}.items() <= chips(drawn).items()
-    expect(drawn.root.get_by_role("combobox", name="Colour")).to_have_value("time")
-    expect(drawn.root.locator("[data-tool=view]")).to_have_accessible_name("View: Roofline")
+    expect(drawn.get_by_role("combobox", name="Colour")).to_have_value("time")
+    expect(drawn.locator("[data-tool=view]")).to_have_accessible_name("View: Roofline")
 
 
 @pytest.mark.parametrize("path", saved.of_case("lesson"), ids=saved.title)
 def test_a_lesson_is_at_its_step_with_its_answers(notebook: OpenNotebook, path: Path) -> None:
     drawn = opened(notebook, path)
-    story = drawn.root.locator(".rw-story")
+    story = drawn.locator(".rw-story")
     for said in ("Where is the knee of Small?", "Step 3 of 3", "Not yet: 2.5 times too large.", "1 answer"):
         expect(story).to_contain_text(said)
     expect(drawn.box("bandwidth")).to_have_value("2 TB/s")
     shows(drawn, {"ridge small": "knee 50"})
-    expect(drawn.root.locator("text[data-label='kernel 2']")).to_have_count(0)
-    expect(drawn.root.locator("[data-tool=precision]")).to_have_attribute("aria-disabled", "true")
-    expect(drawn.root.get_by_role("button", name="Open", exact=True)).to_have_count(0)
+    expect(drawn.locator("text[data-label='kernel 2']")).to_have_count(0)
+    expect(drawn.locator("[data-tool=precision]")).to_have_attribute("aria-disabled", "true")
+    expect(drawn.button("Open", exact=True)).to_have_count(0)

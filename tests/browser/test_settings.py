@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, Grip, enter
 from tests.browser.test_fusion import GROUPS, TAIL, UNFUSED, click_edge, shown
 
 # n rows of 4096 numbers of two bytes times 4096 x 4096 weights: n decides the intensity.
@@ -41,27 +41,15 @@ LISTEN = """() => {
 }"""
 
 
-def drag_size(drawn: Drawn, name: str, by: float, *, during: Callable[[], object] | None = None) -> None:
+def drag_size(drawn: Drawn, name: str, by: float, *, during: Callable[[], object] = lambda: None) -> None:
     """Drag the slider of a size by a share of its track, with the mouse; `during` is called at every step."""
-    slider = drawn.root.locator(f"[data-dim='{name}'] input[type=range]")
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    assert box is not None
-    low, high, now = (float(slider.evaluate(f"(input) => input.{word}")) for word in ("min", "max", "value"))
-    track = box["width"] - 16
-    x, y = box["x"] + 8 + track * (now - low) / (high - low), box["y"] + box["height"] / 2
-    drawn.page.mouse.move(x, y)
-    drawn.page.mouse.down()
-    for step in range(1, 13):
-        drawn.page.mouse.move(x + track * by * step / 12, y)
-        drawn.page.wait_for_timeout(20)
-        if during is not None:
-            during()
-    drawn.page.mouse.up()
+    grip = Grip(drawn.locator(f"[data-dim='{name}'] input[type=range]"))
+    grip.by(by, steps=12, during=during)
+    grip.release()
 
 
 def size(drawn: Drawn, name: str) -> int:
-    return int(drawn.root.get_by_role("textbox", name=re.compile(f"^{name}")).input_value())
+    return int(drawn.get_by_role("textbox", name=re.compile(f"^{name}")).input_value())
 
 
 @pytest.mark.parametrize("alive", [True, False], ids=["with a kernel", "without a kernel"])
@@ -87,10 +75,10 @@ def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
     # 2 n 4096² FLOPs over 2 (4096² + 2 n 4096) B, below the ridge point of 1000.
     ai = n * 4096 / (4096 + 2 * n)
     drawn.chart.scroll_into_view_if_needed()
-    drawn.page.mouse.move(*drawn.place(ai, ai * 1e12))
+    drawn.mouse.move(*drawn.place(ai, ai * 1e12))
     assert drawn.tooltip().startswith("product")
     if alive:
-        drawn.eventually(lambda: book.python("dict(w.dims)") == {"n": n})
+        drawn.becomes("dict(w.dims)", {"n": n})
         assert book.page.evaluate("() => window.told") == []
     if not alive:
         book.forgive_a_lost_kernel()
@@ -99,18 +87,17 @@ def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
 def test_a_size_that_the_graph_cannot_have_is_not_taken_and_the_reason_said(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, SHRUNK)
     drawn.open_tab("workload")
-    box = drawn.root.get_by_role("textbox", name=re.compile("^n"))
-    box.fill("2")
-    box.press("Enter")
-    fault = drawn.root.locator("[data-dim='n'] [role=alert]")
+    box = drawn.get_by_role("textbox", name=re.compile("^n"))
+    enter(box, "2")
+    fault = drawn.locator("[data-dim='n'] [role=alert]")
     expect(fault).to_have_text("input: axis 0 of 'x' = n - 3 = -1, which is not at least 1; n = 4 would do")
     assert book.python("dict(w.dims)") == {}
     box.press("Escape")
     drag_size(drawn, "n", -0.45)
     assert size(drawn, "n") == 4
-    expect(drawn.root.locator("[data-dim='n'] [role=status]")).to_contain_text("n = 4 would do")
-    drawn.eventually(lambda: book.python("dict(w.dims)") == {"n": 4})
-    slider = drawn.root.locator("[data-dim='n'] input[type=range]")
+    expect(drawn.locator("[data-dim='n'] [role=status]")).to_contain_text("n = 4 would do")
+    drawn.becomes("dict(w.dims)", {"n": 4})
+    slider = drawn.locator("[data-dim='n'] input[type=range]")
     slider.press("ArrowLeft")
     assert size(drawn, "n") == 4
     for _ in range(3):
@@ -127,12 +114,12 @@ def test_a_drag_is_undone_as_one_and_a_merge_stays(notebook: OpenNotebook) -> No
     drag_size(drawn, "batch", 0.3)
     dragged = size(drawn, "batch")
     assert dragged > 64
-    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.button("Undo", exact=True).click()
     assert size(drawn, "batch") == 32
     drawn.eventually(lambda: book.python("dict(w.dims)") == {} and len(book.python(GROUPS)) == 3)
-    drawn.root.get_by_role("button", name="Redo", exact=True).click()
+    drawn.button("Redo", exact=True).click()
     assert size(drawn, "batch") == dragged
-    drawn.eventually(lambda: book.python("dict(w.dims)") == {"batch": dragged})
+    drawn.becomes("dict(w.dims)", {"batch": dragged})
 
 
 # Each frame comes later than the movement of merged points takes. The global name keeps the page from being handed on.
@@ -147,21 +134,21 @@ def test_a_merge_has_its_trail_also_where_the_first_frame_is_late(notebook: Open
     book, drawn = shown(notebook, TWO_PEAKS)
     book.page.evaluate(LATE_FRAMES)
     click_edge(drawn, "gelu", "dropout")
-    expect(drawn.root.locator("text[data-label^='trail']")).to_have_text("2× faster")
+    expect(drawn.locator("text[data-label^='trail']")).to_have_text("2× faster")
 
 
 def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TWO_PEAKS)
     click_edge(drawn, "gelu", "dropout")
-    trail = drawn.root.locator("text[data-label^='trail']")
+    trail = drawn.locator("text[data-label^='trail']")
     expect(trail).to_have_text("2× faster")
-    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
+    drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
     book.python("setattr(w, 'selected', [1])")
     drawn.eventually(lambda: drawn.sentence().startswith("gelu + dropout"))
     book.page.evaluate(LISTEN)
     drawn.open_tab("workload")
     drawn.root.get_by_label("dtype").select_option("fp8")
-    drawn.eventually(lambda: book.python("w.dtype") == "fp8")
+    drawn.becomes("w.dtype", "fp8")
     assert book.python("[w.selected, w.partition.graph.dtype]") == [[1], "fp8"]
     assert book.page.evaluate("() => window.told") == []
     expect(trail).to_have_text("2× faster")
@@ -178,21 +165,21 @@ def test_without_a_peak_for_a_dtype_nothing_is_the_best(notebook: OpenNotebook) 
         assert "as built (bf16)" in select.inner_text()
         select.select_option(dtype)
         drawn.open_tab("fusion")
-        drawn.root.locator(".rw-figures").click()
+        drawn.locator(".rw-figures").click()
 
     choose("fp8")
-    best = drawn.root.locator(".rw-best")
+    best = drawn.locator(".rw-best")
     expect(best).to_have_attribute("aria-disabled", "true")
     expect(best).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
-    figures = drawn.root.locator(".rw-totals dl")
+    figures = drawn.locator(".rw-totals dl")
     expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("unknown"))
     expect(figures.locator(".rw-row", has_text="Against unfused")).to_have_text(re.compile("unknown$"))
-    expect(drawn.root.locator(".rw-told")).to_have_text("v7x (bf16) has no peak for fp8")
-    drawn.root.get_by_role("button", name="Other ways").click()
-    item = drawn.root.get_by_role("menuitem", name="XLA-like")
+    expect(drawn.locator(".rw-told")).to_have_text("v7x (bf16) has no peak for fp8")
+    drawn.button("Other ways").click()
+    item = drawn.get_by_role("menuitem", name="XLA-like")
     expect(item).to_have_attribute("aria-disabled", "true")
     expect(item).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
-    drawn.page.keyboard.press("Escape")
+    drawn.press("Escape")
     choose("")
     expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("4.5× faster"))
 
@@ -204,10 +191,10 @@ def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:
     first, second = Drawn(book), Drawn(book, view=1)
     click_edge(second, "layernorm", "gelu")
     for view in (first, second):
-        expect(view.root.locator(".rw-figures")).to_contain_text("4 → 3")
+        expect(view.locator(".rw-figures")).to_contain_text("4 → 3")
     first.tool("undo").click()
-    second.eventually(lambda: "4 → 3" not in second.root.locator(".rw-figures").inner_text())
-    first.eventually(lambda: book.python(GROUPS) == UNFUSED)
+    second.eventually(lambda: "4 → 3" not in second.locator(".rw-figures").inner_text())
+    first.becomes(GROUPS, UNFUSED)
 
 
 def cursor_of(page: Page, selector: str) -> str:

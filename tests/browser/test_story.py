@@ -13,8 +13,9 @@ from playwright.sync_api import Locator, Page, expect
 import roofwidget as rw
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn, Finger
+from tests.browser.drawn import Drawn, Finger, box_of, centre, enter
 from tests.browser.test_access import AXE, checked
+from tests.places import text_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download
@@ -173,10 +174,10 @@ def merge_the_operations(panel: Panel, drawn: Drawn) -> None:
     """Answer the question about the fusion: nothing merged, all merged."""
     panel.press(panel.check, "Enter")
     expect(panel.said).to_have_text("Not yet: it moves 3 times the bytes that are needed.")
-    panel.press(drawn.root.get_by_role("application", name=re.compile("chain")), "ArrowDown")
+    panel.press(drawn.get_by_role("application", name=re.compile("chain")), "ArrowDown")
     for kernels in (2, 1):
         panel.page.keyboard.press("Enter")
-        expect(drawn.root.locator("[data-label^='kernel']")).to_have_count(kernels)
+        expect(drawn.locator("[data-label^='kernel']")).to_have_count(kernels)
     panel.press(panel.check, "Enter", backward=True)
     expect(panel.said).to_have_text("Right.")
 
@@ -217,34 +218,24 @@ def test_the_marker_follows_the_mouse_and_the_roof_answers_a_question(exported: 
     opened = exported(told().to_html(), fragment="#step=4")
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     panel.at(4)
-    box = panel.marker.bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(drawn.place(50, 1e13)[0], y, steps=5)
+    x, y = centre(panel.marker)
+    drawn.pull((x, y), (drawn.place(50, 1e13)[0], y), drop=False)
     page.keyboard.press("Escape")
     page.mouse.up()
     panel.check.click()
     expect(panel.said).to_have_text(re.compile("^Drag the marker"))
 
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(drawn.place(GELU, 1e12)[0], y, steps=5)
-    page.mouse.up()
+    drawn.pull((x, y), (drawn.place(GELU, 1e12)[0], y))
     assert abs(float(panel.marker.get_attribute("aria-valuenow") or 0) / GELU - 1) < 0.1
     panel.check.click()
     expect(panel.said).to_have_text("Right.")
     expect(panel.marker).to_have_count(0)
-    expect(drawn.root.locator(".rw-truth")).to_be_visible()
+    expect(drawn.locator(".rw-truth")).to_be_visible()
 
     panel.next.click()
     panel.at(5)
     x, y = drawn.place(10, 1e13)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x, drawn.place(10, 3e13)[1], steps=5)
-    page.mouse.up()
+    drawn.pull((x, y), (x, drawn.place(10, 3e13)[1]))
     panel.check.click()
     expect(panel.said).to_have_text("Right.")
 
@@ -255,8 +246,7 @@ def test_a_finger_drags_the_marker_on_a_phone(exported: Callable[..., Exported])
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     panel.at(4)
     panel.marker.scroll_into_view_if_needed()
-    box = panel.marker.bounding_box()
-    assert box is not None
+    box = box_of(panel.marker)
     y = box["y"] + box["height"] / 2
     before = page.evaluate(SCROLLED)
     finger = Finger(drawn)
@@ -303,10 +293,10 @@ def test_answers_on_a_page_are_there_when_it_is_opened_again(exported: Callable[
     opened = exported(told().to_html(), fragment="#step=3")
     page, panel = opened.page, Panel(opened.page)
     choose_an_option(panel)
-    answers = panel.saved().path().read_text(encoding="utf-8")
+    answers = text_of(panel.saved().path())
     page.reload()
     panel.at(3)
-    assert panel.saved().path().read_text(encoding="utf-8") == answers
+    assert text_of(panel.saved().path()) == answers
     remove = panel.root.get_by_role("button", name="Remove answers")
     remove.click()
     panel.root.get_by_role("button", name="Remove all of them?").click()
@@ -355,14 +345,14 @@ def test_a_hidden_kernel_is_nowhere_until_the_answer_is_shown(exported: Callable
     rw.Story(widget, [rw.Step("", {"selected": [1]}, question), rw.Step("None.", hides=True)])
     opened = exported(widget.to_html())
     panel, drawn = Panel(opened.page), opened.drawn
-    status = drawn.root.locator("[data-rw=status]")
+    status = drawn.locator("[data-rw=status]")
     expect(status).to_contain_text("My chip")
     drawn.open_tab("kernels")
-    drawn.root.get_by_role("button", name="All columns").click()
-    expect(drawn.root.get_by_role("row", name=re.compile("seen"))).to_have_count(2)
+    drawn.button("All columns").click()
+    expect(drawn.get_by_role("row", name=re.compile("seen"))).to_have_count(2)
     expect(drawn.root).not_to_contain_text("secret")
-    expect(drawn.root.get_by_role("searchbox")).to_have_count(0)
-    expect(drawn.root.get_by_role("button", name=re.compile("^Filter"))).to_have_count(0)
+    expect(drawn.get_by_role("searchbox")).to_have_count(0)
+    expect(drawn.button(re.compile("^Filter"))).to_have_count(0)
     panel.next.click()
     expect(panel.root).to_contain_text("None.")
     expect(drawn.root).not_to_contain_text(re.compile("secret|Clear filters"))
@@ -398,7 +388,7 @@ def test_the_picture_of_a_slide_has_texts_that_can_be_read_on_a_projector(
 ) -> None:
     widget = told(caption=LONG)
     index = rw.Story(widget, [rw.Step(LONG, {}, BOUND)]).slides(tmp_path / "slides")
-    page = exported(index.read_text(encoding="utf-8"), viewport={"width": 1920, "height": 1080}).page
+    page = exported(text_of(index), viewport={"width": 1920, "height": 1080}).page
     pictures = page.locator("img")
     expect(pictures).to_have_count(2)
     for picture in pictures.all():
@@ -415,8 +405,7 @@ def test_a_projector_shows_text_chart_and_sliders_of_each_step_at_once(exported:
 
     def fits() -> None:
         drawn.eventually(lambda: page.evaluate(ON_ONE_SCREEN, [one.element_handle() for one in shown]) <= 768)
-        box = drawn.chart.bounding_box()
-        assert box is not None
+        box = box_of(drawn.chart)
         assert box["height"] >= 350
 
     for step in range(1, 8):
@@ -437,7 +426,7 @@ def test_a_title_leaves_a_projector_to_the_questions(exported: Callable[..., Exp
     opened = exported(html, viewport={"width": 1024, "height": 768})
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     drawn.tool("screen").click()
-    title = drawn.root.get_by_role("heading", name="A roofline")
+    title = drawn.get_by_role("heading", name="A roofline")
     expect(title).to_be_visible()
     panel.next.click()
     panel.next.click()
@@ -456,9 +445,7 @@ def test_the_number_at_the_marker_stays_on_the_chart(exported: Callable[..., Exp
     for key in ("PageUp", "PageDown"):
         for _ in range(60):
             panel.marker.press(key)
-        number, chart = panel.marker.locator(".rw-place").bounding_box(), drawn.chart.bounding_box()
-        assert number is not None
-        assert chart is not None
+        number, chart = box_of(panel.marker.locator(".rw-place")), box_of(drawn.chart)
         assert chart["x"] <= number["x"]
         assert number["x"] + number["width"] <= chart["x"] + chart["width"]
 
@@ -472,7 +459,7 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
     panel.marker.focus()
     panel.move_marker(40)
     panel.check.click()
-    ring = drawn.root.locator(".rw-truth")
+    ring = drawn.locator(".rw-truth")
     x, y = drawn.place(40, 1e12)
 
     def is_there() -> bool:
@@ -484,9 +471,9 @@ def test_the_true_place_is_that_of_the_kernels_point(exported: Callable[..., Exp
 
 def test_the_picker_lists_chips_in_rows_beside_a_story(exported: Callable[..., Exported]) -> None:
     drawn = exported(told().to_html()).drawn
-    drawn.root.get_by_role("button", name="Add a chip").click()
-    drawn.root.get_by_role("combobox", name="Search chips").fill("h100")
-    option = drawn.root.get_by_role("option").first
+    drawn.button("Add a chip").click()
+    drawn.get_by_role("combobox", name="Search chips").fill("h100")
+    option = drawn.get_by_role("option").first
     expect(option).to_be_visible()
     tops = option.locator("> span").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)")
     assert max(tops) - min(tops) < 8
@@ -514,21 +501,20 @@ def test_python_hears_steps_and_answers_and_shows_steps(notebook: OpenNotebook, 
     panel.at(1)
     panel.next.click()
     panel.at(2)
-    drawn.eventually(lambda: book.python("[w.step, w.bandwidth]") == [1, 2e12])
+    drawn.becomes("[w.step, w.bandwidth]", [1, 2e12])
     book.python("setattr(w, 'step', 2)")
     panel.at(3)
     box = panel.root.get_by_role("textbox", name="Your answer")
-    box.fill("50")
-    box.press("Enter")
-    drawn.eventually(lambda: book.python("w.answer('ridge')") == 50)
+    enter(box, "50")
+    drawn.becomes("w.answer('ridge')", 50)
     box.fill("0.1 kFLOP/B")
     panel.check.click()
-    drawn.eventually(lambda: book.python("[list(w.answers['ridge']), rw.grade(w).points]") == [[50, 100], 1])
+    drawn.becomes("[list(w.answers['ridge']), rw.grade(w).points]", [[50, 100], 1])
     panel.next.click()
     panel.marker.focus()
     panel.move_marker(10)
     panel.check.click()
-    drawn.eventually(lambda: book.python("[w.step, rw.grade(w).points]") == [3, 2])
+    drawn.becomes("[w.step, rw.grade(w).points]", [3, 2])
     assert graded(panel.saved(), tmp_path).points == 2
     # A second view, and one after the page is loaded again, show what Python has.
     book.python("setattr(w, 'answers', {})")
@@ -585,7 +571,7 @@ def wrong_then_shown(panel: Panel) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_any_step(notebook: OpenNotebook, theme: lab.Theme) -> None:
     book = notebook([STORY, GRAPH], height=1600, theme=theme)
-    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    book.page.add_script_tag(content=text_of(AXE))
     book.run(0)
     panel = Panel(book.page)
     for step in range(1, 8):

@@ -13,7 +13,8 @@ from playwright.sync_api import Locator, expect
 
 import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, box_of
+from tests.browser.drawn import shown as first_cell
 from tests.browser.lab import Notebook
 
 if TYPE_CHECKING:
@@ -51,21 +52,19 @@ PLAIN = 230
 MATMUL, NORM, GELU = (400.0, 8e13), (0.5, 1.25e11), (150.0, 5e13)
 
 
-def shown(notebook: OpenNotebook, cell: str = PROGRAM, **options: int) -> tuple[Notebook, Drawn]:
-    book = notebook([cell], **{"height": 1400, **options})  # type: ignore[arg-type]
-    book.run(0)
-    drawn = Drawn(book)
-    drawn.root.get_by_role("button", name="All columns").click()
+def shown(notebook: OpenNotebook, cell: str = PROGRAM, width: int = 1200) -> tuple[Notebook, Drawn]:
+    book, drawn = first_cell(notebook, cell, width=width, height=1400)
+    drawn.button("All columns").click()
     table(drawn).scroll_into_view_if_needed()
     return book, drawn
 
 
 def table(drawn: Drawn) -> Locator:
-    return drawn.root.get_by_role("region", name="All columns").get_by_role("grid")
+    return drawn.get_by_role("region", name="All columns").get_by_role("grid")
 
 
 def tab(drawn: Drawn) -> Locator:
-    return drawn.root.get_by_role("tabpanel", name="Kernels")
+    return drawn.get_by_role("tabpanel", name="Kernels")
 
 
 def row(drawn: Drawn, name: str) -> Locator:
@@ -90,14 +89,6 @@ def chosen(drawn: Drawn) -> list[str]:
     return found
 
 
-def drag(drawn: Drawn, start: tuple[float, float], end: tuple[float, float], *, let_go: bool = True) -> None:
-    drawn.page.mouse.move(*start)
-    drawn.page.mouse.down()
-    drawn.page.mouse.move(*end, steps=6)
-    if let_go:
-        drawn.page.mouse.up()
-
-
 def test_rows_stand_by_what_they_could_save_and_say_what_the_roof_says(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook)
     assert names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"]
@@ -114,7 +105,7 @@ def test_a_heading_sorts_by_mouse_and_by_keyboard_and_tells_python(notebook: Ope
     book, drawn = shown(notebook)
     head(drawn, "Of roof").get_by_role("button").click()
     drawn.eventually(lambda: names(drawn) == ["matmul", "<i>gelu</i>", "copy", "=norm"])
-    drawn.eventually(lambda: book.python("w.sort_by") == "-utilization")
+    drawn.becomes("w.sort_by", "-utilization")
     button = head(drawn, "Category").get_by_role("button")
     button.focus()
     button.press("Enter")
@@ -122,30 +113,30 @@ def test_a_heading_sorts_by_mouse_and_by_keyboard_and_tells_python(notebook: Ope
     assert head(drawn, "Category").get_attribute("aria-sort") == "ascending"
     button.press("Enter")
     drawn.eventually(lambda: names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"])
-    drawn.eventually(lambda: book.python("w.sort_by") == "-category")
+    drawn.becomes("w.sort_by", "-category")
     book.python("setattr(w, 'sort_by', 'flops')")
     drawn.eventually(lambda: names(drawn) == ["copy", "=norm", "<i>gelu</i>", "matmul"])
 
 
 def test_columns_are_chosen_by_tick_and_from_python(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
-    drawn.root.get_by_role("button", name=re.compile("^Columns")).click()
-    drawn.root.get_by_role("checkbox", name="grid size").check()
+    drawn.button(re.compile("^Columns")).click()
+    drawn.get_by_role("checkbox", name="grid size").check()
     drawn.eventually(lambda: cell(drawn, "matmul", "grid size").count() == 1)
     assert cell(drawn, "matmul", "grid size").inner_text() == "108"
-    drawn.root.get_by_role("checkbox", name="FLOPs", exact=True).uncheck()
+    drawn.get_by_role("checkbox", name="FLOPs", exact=True).uncheck()
     drawn.eventually(lambda: "flops" not in (book.python("w.columns") or ["flops"]))
     assert book.python("w.columns[-1]") == "grid size"
     assert head(drawn, "FLOPs").count() == 0
     book.python("setattr(w, 'columns', ['headroom', 'name'])")
     heads = table(drawn).get_by_role("columnheader")
     drawn.eventually(lambda: heads.all_inner_texts() == ["Headroom\n▾", "Kernel"])
-    drawn.root.get_by_role("button", name="Default").click()
+    drawn.button("Default").click()
     drawn.eventually(lambda: book.python("w.columns is None"))
 
 
 def test_a_click_on_a_row_isolates_its_point(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook)
+    _, drawn = shown(notebook)
     matmul, gelu = drawn.place(*MATMUL), drawn.place(*GELU)
 
     def opacity(at: tuple[float, float]) -> int:
@@ -153,21 +144,21 @@ def test_a_click_on_a_row_isolates_its_point(notebook: OpenNotebook) -> None:
 
     assert opacity(matmul) == opacity(gelu) == PLAIN
     row(drawn, "<i>gelu</i>").click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    drawn.becomes("list(w.selected)", [2])
     drawn.eventually(lambda: opacity(matmul) < 100)
     assert opacity(gelu) == PLAIN
     row(drawn, "<i>gelu</i>").click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.becomes("list(w.selected)", [])
     drawn.eventually(lambda: opacity(matmul) == PLAIN)
 
 
 def test_a_click_on_a_point_isolates_it(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook)
+    _, drawn = shown(notebook)
     matmul, gelu = drawn.place(*MATMUL), drawn.place(*GELU)
-    drawn.page.mouse.click(*gelu)
-    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    drawn.mouse.click(*gelu)
+    drawn.becomes("list(w.selected)", [2])
     drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) < 100)
-    drawn.page.mouse.click(*gelu)
+    drawn.mouse.click(*gelu)
     drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) == PLAIN)
 
 
@@ -188,27 +179,27 @@ def test_of_very_many_points_too_all_but_the_selected_fade(notebook: OpenNoteboo
 
 
 def test_rows_are_selected_by_modifier_range_and_keyboard(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook)
+    _, drawn = shown(notebook)
     row(drawn, "=norm").click()
     row(drawn, "<i>gelu</i>").click(modifiers=["ControlOrMeta"])
-    drawn.eventually(lambda: book.python("sorted(w.selected)") == [1, 2])
+    drawn.becomes("sorted(w.selected)", [1, 2])
     row(drawn, "=norm").click()
     row(drawn, "matmul").click(modifiers=["Shift"])
     drawn.eventually(lambda: chosen(drawn) == ["=norm", "<i>gelu</i>", "matmul"])
     table(drawn).focus()
     table(drawn).press("Escape")
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.becomes("list(w.selected)", [])
     for key in ("Home", "ArrowDown", "Enter", "Shift+ArrowDown"):
         table(drawn).press(key)
-    drawn.eventually(lambda: book.python("list(w.selected)") == [2, 0])
-    drawn.eventually(lambda: book.python("w.hovered") == 0)
+    drawn.becomes("list(w.selected)", [2, 0])
+    drawn.becomes("w.hovered", 0)
     table(drawn).press("ControlOrMeta+a")
-    drawn.eventually(lambda: book.python("sorted(w.selected)") == [0, 1, 2, 3])
+    drawn.becomes("sorted(w.selected)", [0, 1, 2, 3])
 
 
 def test_the_selection_of_the_chart_and_of_python_is_marked_in_the_table(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
-    drawn.page.mouse.click(*drawn.place(*MATMUL))
+    drawn.mouse.click(*drawn.place(*MATMUL))
     drawn.eventually(lambda: chosen(drawn) == ["matmul"] and book.python("list(w.selected)") == [0])
     book.python("setattr(w, 'selected', [1, 3])")
     drawn.eventually(lambda: chosen(drawn) == ["=norm", "copy"])
@@ -217,33 +208,33 @@ def test_the_selection_of_the_chart_and_of_python_is_marked_in_the_table(noteboo
 
 
 def test_a_row_that_is_pointed_at_shows_its_point(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook)
+    _, drawn = shown(notebook)
     row(drawn, "=norm").hover()
-    drawn.eventually(lambda: book.python("w.hovered") == 1)
+    drawn.becomes("w.hovered", 1)
     assert "=norm" in drawn.tooltip()
-    drawn.page.mouse.move(*drawn.place(*MATMUL))
+    drawn.mouse.move(*drawn.place(*MATMUL))
     drawn.eventually(lambda: "rw-pointed" in (row(drawn, "matmul").get_attribute("class") or ""))
 
 
 def test_a_rectangle_on_empty_space_selects_what_is_in_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
-    drag(drawn, drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), let_go=False)
-    expect(drawn.root.locator(".rw-marquee")).to_be_visible()
-    drawn.page.mouse.up()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
-    assert drawn.root.locator(".rw-marquee").count() == 0
-    drawn.page.keyboard.down("Shift")
-    drag(drawn, drawn.place(0.3, 5.6e10), drawn.place(1.2, 3e11))
-    drawn.page.keyboard.up("Shift")
-    drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2, 1])
+    drawn.pull(drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), drop=False)
+    expect(drawn.locator(".rw-marquee")).to_be_visible()
+    drawn.mouse.up()
+    drawn.becomes("list(w.selected)", [0, 2])
+    assert drawn.locator(".rw-marquee").count() == 0
+    drawn.keyboard.down("Shift")
+    drawn.pull(drawn.place(0.3, 5.6e10), drawn.place(1.2, 3e11))
+    drawn.keyboard.up("Shift")
+    drawn.becomes("list(w.selected)", [0, 2, 1])
     # Taken back while it is drawn, it changes nothing.
     drawn.chart.focus()
-    drag(drawn, drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), let_go=False)
-    drawn.page.keyboard.press("Escape")
-    drawn.page.mouse.up()
+    drawn.pull(drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), drop=False)
+    drawn.press("Escape")
+    drawn.mouse.up()
     assert book.python("list(w.selected)") == [0, 2, 1]
-    drawn.page.keyboard.press("Escape")
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.press("Escape")
+    drawn.becomes("list(w.selected)", [])
 
 
 def test_a_csv_file_holds_every_digit_and_no_formula(notebook: OpenNotebook, tmp_path: Path) -> None:
@@ -251,7 +242,7 @@ def test_a_csv_file_holds_every_digit_and_no_formula(notebook: OpenNotebook, tmp
     book.python("setattr(w, 'columns', ['name', 'flops', 'category', 'grid size', 'headroom'])")
     drawn.eventually(lambda: head(drawn, "grid size").count() == 1)
     with drawn.page.expect_download() as download:
-        drawn.root.get_by_role("button", name=re.compile("^Save all 4 rows")).click()
+        drawn.button(re.compile("^Save all 4 rows")).click()
     assert download.value.suggested_filename == "kernels.csv"
     download.value.save_as(tmp_path / "kernels.csv")
     assert (tmp_path / "kernels.csv").read_bytes().decode("utf-8-sig") == (
@@ -263,7 +254,7 @@ def test_a_csv_file_holds_every_digit_and_no_formula(notebook: OpenNotebook, tmp
     )
     row(drawn, "copy").click()
     with drawn.page.expect_download() as download:
-        drawn.root.get_by_role("button", name="Save the selected row as a CSV file").click()
+        drawn.button("Save the selected row as a CSV file").click()
     download.value.save_as(tmp_path / "one.csv")
     assert len((tmp_path / "one.csv").read_text("utf-8").splitlines()) == 2
 
@@ -282,7 +273,7 @@ w"""
     book.python("setattr(w, 'columns', ['name', 'headroom'])")
     expect(head(drawn, "Of roof")).to_have_count(0)
     with drawn.page.expect_download() as download:
-        drawn.root.get_by_role("button", name=re.compile("^Save all 3 rows")).click()
+        drawn.button(re.compile("^Save all 3 rows")).click()
     download.value.save_as(tmp_path / "kernels.csv")
     again = rw.read(tmp_path / "kernels.csv")
     assert again.names.tolist() == ["addmm", "addmm", "copy"]
@@ -307,9 +298,7 @@ def test_the_columns_that_say_most_stand_first_and_the_way_to_the_others_is_seen
     heads = [text.replace("\n", " ") for text in table(drawn).get_by_role("columnheader").all_inner_texts()]
     first = ["Rank", "Kernel", "Self time", "Share", "Cumulative", "Of roof", "Headroom ▾"]
     assert heads[: len(first)] == first
-    box, last = table(drawn).bounding_box(), head(drawn, "Headroom").bounding_box()
-    assert box is not None
-    assert last is not None
+    box, last = box_of(table(drawn)), box_of(head(drawn, "Headroom"))
     assert last["x"] + last["width"] <= box["x"] + box["width"]
     style = "(grid) => getComputedStyle(grid, '::-webkit-scrollbar').height"
     assert table(drawn).evaluate(style) == "10px"
@@ -323,11 +312,11 @@ def test_rows_are_copied_for_a_spreadsheet(notebook: OpenNotebook, by: str) -> N
     book.python("setattr(w, 'selected', [1, 3])")
     drawn.eventually(lambda: chosen(drawn) == ["=norm", "copy"])
     if by == "button":
-        drawn.root.get_by_role("button", name=re.compile("^Copy the 2 selected rows")).click()
+        drawn.button(re.compile("^Copy the 2 selected rows")).click()
     else:
         table(drawn).focus()
         table(drawn).press("ControlOrMeta+c")
-    expect(drawn.root.locator("[data-rw=status]")).to_contain_text("2 rows copied")
+    expect(drawn.locator("[data-rw=status]")).to_contain_text("2 rows copied")
     assert drawn.page.evaluate("navigator.clipboard.readText()") == "name\theadroom\n'=norm\t6\ncopy\t1\n"
 
 
@@ -340,7 +329,7 @@ def test_of_very_many_rows_only_those_in_sight_are_drawn(notebook: OpenNotebook)
     table(drawn).press("End")
     drawn.eventually(lambda: names(drawn)[-1] == "k0")
     assert len(names(drawn)) < 20
-    drawn.eventually(lambda: book.python("w.hovered") == 0)
+    drawn.becomes("w.hovered", 0)
     book.python("setattr(w, 'selected', [50_000])")
     drawn.eventually(lambda: "k50000" in names(drawn))
 
@@ -349,7 +338,7 @@ def test_only_what_passes_the_filters_is_listed(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     book.python("setattr(w, 'search', 'm*l')")
     drawn.eventually(lambda: names(drawn) == ["matmul"])
-    expect(drawn.root.get_by_role("tab", name="Kernels")).to_have_text("Kernels 1 / 4")
+    expect(drawn.get_by_role("tab", name="Kernels")).to_have_text("Kernels 1 / 4")
     expect(tab(drawn)).to_contain_text("1 of 4 kernels · 28 % of time")
     book.python("setattr(w, 'search', 'nothing')")
     expect(table(drawn)).to_contain_text("No kernel passes the filters.")
@@ -367,7 +356,7 @@ def test_rows_keep_their_places_while_a_roof_is_dragged(notebook: OpenNotebook) 
 
 
 def test_a_narrow_widget_has_cards_and_its_table_scrolls_sideways(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, width=480)
+    _, drawn = shown(notebook, width=480)
     cards = tab(drawn).locator("[data-rw=row]")
     expect(tab(drawn).get_by_role("columnheader")).to_have_count(0)
     assert cards.first.inner_text().split() == [
@@ -387,7 +376,7 @@ def test_a_narrow_widget_has_cards_and_its_table_scrolls_sideways(notebook: Open
         "save",
     ]
     cards.nth(1).click()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    drawn.becomes("list(w.selected)", [2])
     expect(head(drawn, "FLOPs")).to_have_count(1)
     assert table(drawn).evaluate("(grid) => grid.scrollWidth > grid.clientWidth")
     assert drawn.root.evaluate("(root) => root.scrollWidth <= root.clientWidth")
@@ -431,7 +420,7 @@ def test_the_tab_has_what_to_fix_first_with_numbers_and_then_the_others(exported
         "hook 1 s – –",
     ]
     # Idle time is no kernel.
-    expect(drawn.root.get_by_role("tab", name="Kernels")).to_have_text("Kernels 8")
+    expect(drawn.get_by_role("tab", name="Kernels")).to_have_text("Kernels 8")
     tab(drawn).get_by_role("button", name="Time").click()
     assert lines(drawn)[1:3] == ["1 gemm 10 s 10 % 9 s", "2 norm 9 s 11 % 8 s"]
     tab(drawn).get_by_role("button", name="Time").click()
@@ -460,7 +449,7 @@ def test_a_hovered_row_shows_its_dot_and_a_hovered_dot_its_row(exported: Callabl
     norm = tab(drawn).locator("[data-rw=row]").nth(1)
     norm.hover()
     assert "norm" in drawn.tooltip()
-    drawn.page.mouse.move(*drawn.place(1, 1e12 / 10))
+    drawn.mouse.move(*drawn.place(1, 1e12 / 10))
     expect(tab(drawn).locator("[data-rw=row]").first).to_have_class(re.compile("rw-pointed"))
     expect(norm).not_to_have_class(re.compile("rw-pointed"))
 
@@ -498,10 +487,10 @@ def test_collectives_without_bytes_over_their_link_are_not_ranked(exported: Call
 def test_kernels_without_times_have_what_bounds_them(exported: Callable[..., Exported]) -> None:
     kernels = rw.Kernels(["gemm", "norm"], [1e14, 1e12], [1e11, 1e12])
     drawn = opened(exported, kernels)
-    drawn.root.get_by_role("tab", name="Kernels").click()
+    drawn.get_by_role("tab", name="Kernels").click()
     assert lines(drawn) == [
         "Fix first Kernel AI Attainable Bound by Least time",
         "gemm 1000 FLOP/B 100 TFLOP/s compute 1 s",
         "norm 1 FLOP/B 1 TFLOP/s HBM 1 s",
     ]
-    expect(drawn.root.locator("[data-rw=time-bar]")).to_have_count(0)
+    expect(drawn.locator("[data-rw=time-bar]")).to_have_count(0)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,16 +24,14 @@ w"""
 
 
 def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNotebook) -> None:
-    book = notebook([CELL])
-    book.run(0)
-    drawn = Drawn(book)
-    root, press = drawn.root, drawn.page.keyboard.press
+    book, drawn = shown(notebook, CELL)
+    root, press = drawn.root, drawn.keyboard.press
     sentence = root.locator(".rw-formula + .rw-spoken")
     expect(root.locator("[data-rw=inspector]")).to_contain_text("1 kernel has no FLOPs or bytes (75 % of kernel time).")
     root.get_by_role("button", name="Type its work…").click()
     flops, moved = (root.get_by_role("textbox", name=f"{word} of one launch") for word in ("FLOPs", "Bytes"))
     expect(flops).to_be_focused()
-    drawn.eventually(lambda: book.python("list(w.selected)") == [1])
+    drawn.becomes("list(w.selected)", [1])
     flops.fill("100 TFLOP/s")
     press("Enter")
     fault = root.locator(".rw-work [role=alert]")
@@ -46,9 +44,7 @@ def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNo
     press("Enter")
     expect(sentence).to_contain_text(re.compile(r"compute-bound.*50\s%\sof\sroof"))
     expect(root.locator(".rw-work")).to_contain_text("3 launches: 300 TFLOP, 300 GB")
-    drawn.eventually(
-        lambda: book.python("{k: dict(v) for k, v in w.typed_work.items()}[1]") == {"flops": 1e14, "bytes": 1e11}
-    )
+    drawn.becomes("{k: dict(v) for k, v in w.typed_work.items()}[1]", {"flops": 1e14, "bytes": 1e11})
     assert book.python("[w.shown_kernels.origin['flops'][1], float(w.bound().utilization[1])]") == [
         "typed per launch in the widget",
         0.5,
@@ -69,31 +65,31 @@ def test_work_is_typed_on_a_page_without_python(exported: Callable[..., Exported
     drawn = exported(
         rw.roofline([chip], kernels, locale="de").to_html(), viewport={"width": width, "height": 900}
     ).drawn
-    drawn.root.get_by_role("button", name="Arbeit eingeben …").click()
-    moved = drawn.root.get_by_role("textbox", name="Bytes", exact=True)
+    drawn.button("Arbeit eingeben …").click()
+    moved = drawn.get_by_role("textbox", name="Bytes", exact=True)
     expect(moved).to_be_focused()
     # The FLOPs are known.
-    expect(drawn.root.locator(".rw-work input")).to_have_count(1)
+    expect(drawn.locator(".rw-work input")).to_have_count(1)
     moved.fill("0,1 TB")
-    drawn.page.keyboard.press("Enter")
+    drawn.press("Enter")
     expect(moved).to_have_value("100 GB")
-    expect(drawn.root.locator(".rw-formula + .rw-spoken")).to_contain_text("rechengebunden")
-    drawn.root.get_by_role("button", name="Eingegebene Bytes entfernen").click()
-    expect(drawn.root.locator(".rw-formula + .rw-spoken")).not_to_contain_text("rechengebunden")
+    expect(drawn.locator(".rw-formula + .rw-spoken")).to_contain_text("rechengebunden")
+    drawn.button("Eingegebene Bytes entfernen").click()
+    expect(drawn.locator(".rw-formula + .rw-spoken")).not_to_contain_text("rechengebunden")
 
 
 def test_the_work_of_an_int8_kernel_is_typed_in_operations(exported: Callable[..., Exported]) -> None:
     chip = rw.Chip("Example", {"bf16": "100 TFLOP/s", "int8": "200 TOP/s"}, {"HBM": "1 TB/s"})
     kernels = [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("qgemm", None, 1e11, time=6, precision="int8", count=3)]
     drawn = exported(rw.roofline([chip], kernels).to_html()).drawn
-    drawn.root.get_by_role("button", name="Type its work…").click()
-    typed = drawn.root.get_by_role("textbox", name="Operations of one launch", exact=True)
+    drawn.button("Type its work…").click()
+    typed = drawn.get_by_role("textbox", name="Operations of one launch", exact=True)
     expect(typed).to_have_attribute("placeholder", "e.g. 4 TOP")
     typed.fill("600")
-    drawn.page.keyboard.press("Enter")
+    drawn.press("Enter")
     expect(typed).to_have_value("600 OP")
     typed.fill("600 TOP")
-    drawn.page.keyboard.press("Enter")
-    expect(drawn.root.locator(".rw-work")).to_contain_text("3 launches: 1.8 POP")
-    drawn.root.get_by_role("button", name="Remove the typed operations").click()
+    drawn.press("Enter")
+    expect(drawn.locator(".rw-work")).to_contain_text("3 launches: 1.8 POP")
+    drawn.button("Remove the typed operations").click()
     expect(typed).to_have_value("")

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
-from tests.browser.lab import Notebook, Server
+from tests.browser.drawn import Drawn, box_of, enter, shown
+from tests.browser.lab import Server
 
 GUIDE = "import roofwidget as rw\nw = rw.RooflineWidget()\nw"
 # Keeps the kernel busy until a file is there.
@@ -27,12 +27,6 @@ w = rw.RooflineWidget([chip, other], [
 w"""
 
 
-def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, Drawn]:
-    book = notebook([cell, BUSY], **options)  # type: ignore[arg-type]
-    book.run(0)
-    return book, Drawn(book)
-
-
 def test_dragging_the_bandwidth_slider_moves_the_ridge_and_reaches_python(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, GUIDE)
     assert drawn.label("ridge v7x-fp8") == "ridge 640.8"
@@ -46,10 +40,10 @@ def test_dragging_the_bandwidth_slider_moves_the_ridge_and_reaches_python(notebo
     ridge = book.python(f"rw.units.format_intensity({4614e12 / bandwidth!r}, 4)")
     assert drawn.label("ridge v7x-fp8") == f"ridge {ridge.removesuffix(' FLOP/B')}"
     assert book.python("dict(w.what_if['v7x-fp8']['bandwidth'])") == {"HBM": bandwidth}
-    expect(drawn.root.locator(".rw-ghost[data-chip='v7x-fp8']")).to_have_count(1)
+    expect(drawn.locator(".rw-ghost[data-chip='v7x-fp8']")).to_have_count(1)
     drawn.reset("bandwidth").click()
     assert drawn.roof("v7x-fp8") == before
-    drawn.eventually(lambda: book.python("w.bandwidth") == 7.2e12)
+    drawn.becomes("w.bandwidth", 7.2e12)
 
 
 def test_a_peak_set_in_python_moves_the_roof(notebook: OpenNotebook) -> None:
@@ -65,17 +59,17 @@ def test_a_chip_is_toggled_off_and_on(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, GUIDE)
     drawn.toggle("v6e").click()
     assert not drawn.has_roof("v6e")
-    drawn.eventually(lambda: book.python("list(w.shown)") == ["v7x-fp8", "v7x-bf16", "v5p"])
+    drawn.becomes("list(w.shown)", ["v7x-fp8", "v7x-bf16", "v5p"])
     drawn.toggle("v6e").press("Enter")
     assert drawn.has_roof("v6e")
     drawn.eventually(lambda: "v6e" in book.python("list(w.shown)"))
     drawn.toggle("v7x (fp8)").click()
-    drawn.eventually(lambda: book.python("w.focus_chip") == "v7x-bf16")
+    drawn.becomes("w.focus_chip", "v7x-bf16")
 
 
 def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
-    drawn.page.mouse.move(*drawn.place(20.0, 8e12))
+    drawn.mouse.move(*drawn.place(20.0, 8e12))
     assert drawn.tooltip() == (
         "attention | time | 500 ms · 50 % of the run | achieved | 8 TFLOP/s of 20 | bound by | HBM, 20 FLOP/B | "
         "of its roof | 40 %"
@@ -85,16 +79,16 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
         "8 % of peak · 40 % of roof · 2.5× possible"
     )
     assert drawn.label("gap 0") == "2.5× below its roof"
-    drawn.eventually(lambda: book.python("w.hovered") == 0)
-    drawn.page.mouse.click(*drawn.place(20.0, 8e12))
-    drawn.eventually(lambda: book.python("list(w.selected_kernels.names)") == ["attention"])
+    drawn.becomes("w.hovered", 0)
+    drawn.mouse.click(*drawn.place(20.0, 8e12))
+    drawn.becomes("list(w.selected_kernels.names)", ["attention"])
     # Of a selected kernel all is told.
     drawn.eventually(lambda: "fusion" in drawn.tooltip())
     tooltip = drawn.tooltip()
     for words in ("attention", "20 FLOP/B", "8 TFLOP/s", "20 TFLOP/s", "40 %", "8 %", "HBM", "400 GB/s", "500 ms"):
         assert words in tooltip, words
     assert "50 % of the run" in tooltip
-    drawn.page.mouse.move(5, 5)
+    drawn.mouse.move(5, 5)
     drawn.eventually(lambda: book.python("w.hovered") is None)
     book.python("setattr(w, 'hovered', 1)")
     assert "copy" in drawn.tooltip()
@@ -110,14 +104,12 @@ w"""
     book, drawn = shown(notebook, cell, width=480)
     for width in (480, 1000):
         book.page.set_viewport_size({"width": width, "height": 900})
-        drawn.eventually(lambda width=width: (drawn.root.locator(".rw-narrow").count() == 1) == (width < 640))  # type: ignore[misc]
-        output = book.page.locator(".jp-OutputArea-output").first.bounding_box()
-        assert output is not None
+        drawn.eventually(lambda width=width: (drawn.locator(".rw-narrow").count() == 1) == (width < 640))  # type: ignore[misc]
+        output = box_of(book.page.locator(".jp-OutputArea-output").first)
         for name, ai, rate in (("high", 1000.0, 1e13 / 0.11), ("low", 1.0, 1e10 / 9)):
-            drawn.page.mouse.move(*drawn.place(ai, rate))
+            drawn.mouse.move(*drawn.place(ai, rate))
             assert name in drawn.tooltip()
-            tooltip = drawn.root.get_by_role("tooltip").bounding_box()
-            assert tooltip is not None
+            tooltip = box_of(drawn.get_by_role("tooltip"))
             assert tooltip["y"] >= output["y"]
             assert tooltip["y"] + tooltip["height"] <= output["y"] + output["height"] + 1
             assert tooltip["x"] >= output["x"]
@@ -125,19 +117,19 @@ w"""
 
 
 def test_a_selection_is_described_on_the_chip_where_it_was_made(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, GUIDE)
-    drawn.page.mouse.click(*drawn.place(200.0, 320e12))
-    drawn.page.mouse.move(5, 5)
-    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    _, drawn = shown(notebook, GUIDE)
+    drawn.mouse.click(*drawn.place(200.0, 320e12))
+    drawn.mouse.move(5, 5)
+    drawn.becomes("list(w.selected)", [2])
     assert drawn.sentence().startswith("MatMul 600x600 on v6e · min(918 TFLOP/s, 200 FLOP/B × 1.6 TB/s) = 320 TFLOP/s")
-    drawn.page.mouse.click(*drawn.place(2.0, 100e12))
-    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.mouse.click(*drawn.place(2.0, 100e12))
+    drawn.becomes("list(w.selected)", [])
 
 
 def test_an_unmeasured_kernel_stands_on_every_roof(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, GUIDE)
     for rate, chip, bound in ((297.4e12, "v5p", "HBM"), (172.4e12, "v6e", "HBM")):
-        drawn.page.mouse.move(*drawn.place(107.79, rate))
+        drawn.mouse.move(*drawn.place(107.79, rate))
         tooltip = drawn.tooltip()
         assert "Attention QK^T" in tooltip
         assert re.search(rf"at most\W+{rw.units.format_quantity(rate, 'FLOP/s')}", tooltip)
@@ -147,18 +139,18 @@ def test_an_unmeasured_kernel_stands_on_every_roof(notebook: OpenNotebook) -> No
 
 def test_kernels_without_flops_stand_in_the_strip_and_unknown_ones_are_counted(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, MEASURED)
-    expect(drawn.root.locator(".rw-strip")).to_contain_text("0 FLOP")
-    kernels = drawn.root.get_by_role("tabpanel", name="Kernels")
+    expect(drawn.locator(".rw-strip")).to_contain_text("0 FLOP")
+    kernels = drawn.get_by_role("tabpanel", name="Kernels")
     expect(kernels).to_contain_text("1 kernel has no FLOPs or bytes (30 % of kernel time).")
     drawn.chart.focus()
-    drawn.page.keyboard.press("ArrowRight")
+    drawn.press("ArrowRight")
     assert "copy" in drawn.tooltip()
     assert "achieved | 500 GB/s of 1 TB/s" in drawn.tooltip()
     assert "of its roof | 50 %" in drawn.tooltip()
 
 
 def test_the_roof_follows_the_hand_while_the_kernel_is_busy(notebook: OpenNotebook, server: Server) -> None:
-    book, drawn = shown(notebook, GUIDE)
+    book, drawn = shown(notebook, GUIDE, BUSY)
     before = drawn.roof("v7x-fp8")
     book.start(1)
     seen: list[str] = []
@@ -167,7 +159,7 @@ def test_the_roof_follows_the_hand_while_the_kernel_is_busy(notebook: OpenNotebo
     typed = drawn.box("bandwidth").input_value()
     (server.root / "rested").touch()
     book.wait(1)
-    drawn.eventually(lambda: book.python("rw.units.format_quantity(w.bandwidth, 'B/s', 4)") == typed)
+    drawn.becomes("rw.units.format_quantity(w.bandwidth, 'B/s', 4)", typed)
     time.sleep(0.5)
     assert drawn.box("bandwidth").input_value() == typed
 
@@ -176,7 +168,7 @@ def test_nothing_is_asked_of_any_other_machine(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, GUIDE)
     drawn.drag("peak", 0.1)
     drawn.toggle("v5p").click()
-    drawn.page.mouse.move(*drawn.place(200.0, 320e12))
+    drawn.mouse.move(*drawn.place(200.0, 320e12))
     drawn.tooltip()
     assert book.requests
     assert book.external_requests == []
@@ -188,35 +180,33 @@ def test_every_control_works_by_keyboard_and_keeps_the_notebooks_keys_away(noteb
     slider = drawn.slider("bandwidth")
     slider.focus()
     for key in ("ArrowRight", "ArrowRight", "PageUp"):
-        drawn.page.keyboard.press(key)
+        drawn.press(key)
     expect(slider).to_have_attribute("aria-valuetext", "1.318 terabytes per second")
     drawn.eventually(lambda: abs(book.python("w.bandwidth") / 10**12.12 - 1) < 1e-12)
     for control in (slider, drawn.toggle("Plain"), drawn.chart, drawn.reset("bandwidth")):
         control.focus()
         for key in ("a", "x", "m", "d", "d"):
-            drawn.page.keyboard.press(key)
+            drawn.press(key)
     assert drawn.page.locator(".jp-Notebook .jp-Cell").count() == cells
     drawn.reset("bandwidth").press("Enter")
-    drawn.eventually(lambda: book.python("w.bandwidth") == 1e12)
-    drawn.page.keyboard.press("d")
-    drawn.page.keyboard.press("d")
+    drawn.becomes("w.bandwidth", 1e12)
+    drawn.press("d")
+    drawn.press("d")
     assert drawn.page.locator(".jp-Notebook .jp-Cell").count() == cells
-    drawn.root.locator("[data-tool=precision]").focus()
+    drawn.locator("[data-tool=precision]").focus()
     for key in ("Enter", "ArrowDown", "Enter"):
-        drawn.page.keyboard.press(key)
-    drawn.eventually(lambda: book.python("w.precision") == "bf16")
+        drawn.press(key)
+    drawn.becomes("w.precision", "bf16")
 
 
 def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
-    box, fault = drawn.box("peak"), drawn.root.locator("[data-rw=status] .rw-fault")
+    box, fault = drawn.box("peak"), drawn.locator("[data-rw=status] .rw-fault")
     for text, expected in (("2 PFLOP/s", 2e15), ("1.2e15", 1.2e15), ("×1.5", 1.8e15)):
-        box.fill(text)
-        box.press("Enter")
+        enter(box, text)
         drawn.eventually(lambda expected=expected: abs(book.python("w.peak_flops") / expected - 1) < 1e-12)  # type: ignore[misc]
     for text in ("fast", "-3 TFLOP/s", "0", "3 TB/s", "500"):
-        box.fill(text)
-        box.press("Enter")
+        enter(box, text)
         expect(fault).to_contain_text("for example")
         expect(box).to_have_attribute("aria-invalid", "true")
     box.press("Escape")
@@ -231,25 +221,24 @@ def test_escape_takes_a_drag_back(notebook: OpenNotebook) -> None:
     book.python("w.observe(lambda change: heard.append(len(change.new)), 'what_if')")
 
     def take_back_and_go_on() -> None:
-        drawn.page.keyboard.press("Escape")
-        box = drawn.slider("peak").bounding_box()
-        assert box is not None
-        drawn.page.mouse.move(box["x"] + 40, box["y"] + 12)
+        drawn.press("Escape")
+        box = box_of(drawn.slider("peak"))
+        drawn.mouse.move(box["x"] + 40, box["y"] + 12)
 
     drawn.drag("peak", 0.2, during=take_back_and_go_on)
     assert drawn.box("peak").input_value() == "100 TFLOP/s"
-    drawn.eventually(lambda: book.python("(heard[:1], w.peak_flops, len(w.what_if))") == [[1], 100e12, 0])
+    drawn.becomes("(heard[:1], w.peak_flops, len(w.what_if))", [[1], 100e12, 0])
     # Nothing of the drag is told after that.
     time.sleep(0.3)
     assert book.python("(w.peak_flops, len(w.what_if))") == [100e12, 0]
 
 
 def test_a_dragged_slider_snaps_to_the_shown_chips_values(notebook: OpenNotebook) -> None:
-    book, drawn = shown(notebook, MEASURED)
+    _, drawn = shown(notebook, MEASURED)
     # The track runs over three decades, from 10 GB/s to 100 TB/s is not: its ends are a decade outside the marks.
     low, high = (float(drawn.slider("bandwidth").get_attribute(name) or "nan") for name in ("min", "max"))
     drawn.drag("bandwidth", (0.30103 + 0.02) / (high - low))
-    drawn.eventually(lambda: book.python("w.bandwidth") == 2e12)
+    drawn.becomes("w.bandwidth", 2e12)
 
 
 # Takes hold of a slider and moves its thumb; the answer is whether the thumb stays there in each of the next frames.
@@ -278,10 +267,10 @@ def test_a_chip_without_the_precision_keeps_its_toggle_with_the_reason(notebook:
     book, drawn = shown(notebook, MEASURED)
     drawn.choose("precision", "fp8")
     assert not drawn.has_roof("plain")
-    pill = drawn.root.locator(".rw-lacking")
+    pill = drawn.locator(".rw-lacking")
     expect(pill).to_contain_text("Plain no fp8")
     expect(pill.locator(".rw-name")).to_have_attribute("title", "Plain has no peak for fp8")
-    drawn.eventually(lambda: book.python("w.precision") == "fp8")
+    drawn.becomes("w.precision", "fp8")
     assert book.python("list(w.shown)") == ["example", "plain"]
 
 
@@ -291,10 +280,8 @@ def test_a_name_that_looks_like_markup_is_shown_as_its_characters(notebook: Open
 chip = rw.Chip({name!r} + "chip", {{"bf16": "100 TFLOP/s"}}, {{"HBM": "1 TB/s"}}, vendor={name!r})
 w = rw.RooflineWidget([chip], [{{"name": {name!r}, "category": {name!r}, "flops": 4e12, "bytes": 2e11, "time": 0.5}}])
 w"""
-    book = notebook([cell, f"rw.roofline(chip, title={name!r})"])
-    book.run(0)
-    drawn = Drawn(book)
-    drawn.page.mouse.move(*drawn.place(20.0, 8e12))
+    book, drawn = shown(notebook, cell, f"rw.roofline(chip, title={name!r})")
+    drawn.mouse.move(*drawn.place(20.0, 8e12))
     assert name in drawn.tooltip()
     assert name in drawn.sentence()
     book.run(1)
@@ -308,18 +295,18 @@ def test_two_views_of_one_model_and_two_themes(notebook: OpenNotebook) -> None:
     book.run(0)
     book.run(1)
     first, second = Drawn(book, 0), Drawn(book, 1)
-    colour = first.root.locator("text[data-label='roof v7x-fp8']").get_attribute("fill")
+    colour = first.locator("text[data-label='roof v7x-fp8']").get_attribute("fill")
     before = first.roof("v7x-fp8")
     first.drag("bandwidth", 0.2)
     assert first.roof("v7x-fp8") != before
     second.eventually(lambda: second.roof("v7x-fp8") == first.roof("v7x-fp8"))
     book.theme("dark")
-    expect(first.root.locator("text[data-label='roof v7x-fp8']")).not_to_have_attribute("fill", colour or "")
+    expect(first.locator("text[data-label='roof v7x-fp8']")).not_to_have_attribute("fill", colour or "")
 
 
 def test_a_view_that_is_cleared_away_leaves_nothing_behind(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, GUIDE)
-    element = drawn.root.locator("xpath=..").element_handle()
+    element = drawn.locator("xpath=..").element_handle()
     book.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     drawn.eventually(lambda: bool(element.evaluate("(element) => element.childElementCount === 0")))
 
@@ -328,14 +315,14 @@ def test_in_a_narrow_cell_the_chips_scroll_beside_the_button_that_adds_one(noteb
     cell = 'import roofwidget as rw\nw = rw.roofline(["h100-sxm", "b200", "mi300x", "mi325x", "v5p", "v6e"])\nw'
     _, drawn = shown(notebook, cell, width=480)
     right = drawn.root.evaluate("(root) => root.getBoundingClientRect().right")
-    pills = drawn.root.locator(".rw-pill")
+    pills = drawn.locator(".rw-pill")
     expect(pills).to_have_count(6)
-    bar = drawn.root.get_by_role("toolbar")
-    before = drawn.root.locator("[data-rw=add-chip]").bounding_box()
+    bar = drawn.get_by_role("toolbar")
+    before = drawn.locator("[data-rw=add-chip]").bounding_box()
     assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
     pills.last.locator(".rw-name").focus()
     assert pills.last.evaluate("(pill) => pill.getBoundingClientRect().right") <= right
-    assert drawn.root.locator("[data-rw=add-chip]").bounding_box() == before
+    assert drawn.locator("[data-rw=add-chip]").bounding_box() == before
 
 
 BESIDE = """import ipywidgets

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import roofwidget as rw
+from tests.browser.drawn import box_of
 from tests.browser.first_look import bert, chain, copies, layers
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def heard(page: Page) -> Iterator[str]:
 
 def opened_page(exported: Open, widget: rw.RooflineWidget, **options: Any) -> Exported:
     opened = exported(widget.to_html(), **options)
-    expect(opened.drawn.root.locator("[data-rw=slider]").first).to_be_visible()
-    expect(opened.drawn.root.locator("[data-rw=inspector]")).to_be_visible()
+    expect(opened.drawn.locator("[data-rw=slider]").first).to_be_visible()
+    expect(opened.drawn.locator("[data-rw=inspector]")).to_be_visible()
     return opened
 
 
@@ -166,7 +167,7 @@ def test_no_sign_is_read_out_no_control_is_nameless_and_nothing_is_said_twice_in
 
 def test_a_name_that_the_table_cuts_is_read_whole_and_an_unknown_number_is_called_unknown(exported: Open) -> None:
     opened = opened_page(exported, rw.roofline("h100-sxm", bert()), **DESK)
-    grid = opened.drawn.root.get_by_role("grid")
+    grid = opened.drawn.get_by_role("grid")
     row = grid.get_by_role("row", name="2 scaled_dot_product_flash_attention 37.4 µs 1.8 % 36.7 µs", exact=True)
     expect(row).to_have_count(1)
     expect(grid.get_by_role("row", name="eq 1.76 µs unknown unknown", exact=True)).to_have_count(1)
@@ -204,15 +205,14 @@ def test_tab_stops_once_at_the_toolbar_and_then_follows_the_screen(exported: Ope
 def tap(where: Locator) -> None:
     """Tap the middle of an element, which may be a line that Playwright would call covered."""
     where.scroll_into_view_if_needed()
-    box = where.bounding_box()
-    assert box is not None
+    box = box_of(where)
     where.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 def test_the_first_tap_on_a_kernel_shows_its_figures_and_the_second_selects_it(exported: Open) -> None:
     drawn = opened_page(exported, rw.roofline("h100-sxm", bert()), **PHONE).drawn
     place = drawn.place(1256718336 / 13839360, 1256718336 / 98.718e-6)
-    chosen = drawn.root.locator("[data-rw=row][aria-selected=true]")
+    chosen = drawn.locator("[data-rw=row][aria-selected=true]")
     drawn.page.touchscreen.tap(*place)
     assert drawn.tooltip().startswith("addmm 512×512 | ")
     expect(chosen).to_have_count(0)
@@ -222,18 +222,18 @@ def test_the_first_tap_on_a_kernel_shows_its_figures_and_the_second_selects_it(e
     # Beside all kernels, a tap takes both back.
     drawn.page.touchscreen.tap(*drawn.place(10, 1e14))
     expect(chosen).to_have_count(0)
-    expect(drawn.root.get_by_role("tooltip")).to_be_hidden()
+    expect(drawn.get_by_role("tooltip")).to_be_hidden()
 
 
 def test_a_tap_on_the_roof_shows_its_ceilings_and_what_a_drag_would_change(exported: Open) -> None:
     drawn = opened_page(exported, rw.roofline("h100-sxm", bert()), **PHONE).drawn
-    ceilings = drawn.root.locator("[data-rw=ceiling]")
+    ceilings = drawn.locator("[data-rw=ceiling]")
     before = ceilings.count()
     drawn.page.touchscreen.tap(*drawn.place(1000, 9.895e14))
-    expect(drawn.root.get_by_role("note")).to_have_text("drag: peak")
+    expect(drawn.get_by_role("note")).to_have_text("drag: peak")
     assert ceilings.count() > before
     drawn.page.touchscreen.tap(*drawn.place(10, 1e14))
-    expect(drawn.root.get_by_role("note")).to_have_count(0)
+    expect(drawn.get_by_role("note")).to_have_count(0)
     expect(ceilings).to_have_count(before)
 
 

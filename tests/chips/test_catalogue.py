@@ -6,20 +6,20 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.chips import AmbiguousChipError, Chip, MissingFigureError, UnknownChipError, chip, chips
+from tests.places import ROOT, text_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[2]
-CATALOGUE: dict[str, Any] = tomllib.loads((ROOT / "roofwidget/chips/catalogue.toml").read_text(encoding="utf-8"))
+
+CATALOGUE: dict[str, Any] = tomllib.loads(text_of(ROOT / "roofwidget/chips/catalogue.toml"))
 ENTRIES = {entry["id"]: entry for entry in CATALOGUE["chips"]}
 PRO_6000 = "'rtx-pro-6000-workstation', 'rtx-pro-6000-server', 'rtx-pro-6000-max-q'"
 # Words of a product's name that make it another product: an RTX 4080 SUPER is no RTX 4080.

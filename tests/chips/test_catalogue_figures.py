@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from roofwidget.chips import Chip, MissingFigureError, chip, chips, is_off_chip
+from tests.places import ROOT, text_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-CHIPS = Path(__file__).parents[2] / "roofwidget/chips"
+CHIPS = ROOT / "roofwidget" / "chips"
 DATA = Path(__file__).parents[3] / "shared/data/chips.toml"
-CATALOGUE: dict[str, Any] = tomllib.loads((CHIPS / "catalogue.toml").read_text(encoding="utf-8"))
-SOURCES: dict[str, Any] = tomllib.loads((CHIPS / "sources.toml").read_text(encoding="utf-8"))["sources"]
+CATALOGUE: dict[str, Any] = tomllib.loads(text_of(CHIPS / "catalogue.toml"))
+SOURCES: dict[str, Any] = tomllib.loads(text_of(CHIPS / "sources.toml"))["sources"]
 ENTRIES = {entry["id"]: entry for entry in CATALOGUE["chips"]}
 BYTES = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 CONFIDENCES = {"datasheet", "vendor doc", "source code", "derived", "measured", "secondary"}
@@ -247,7 +248,7 @@ def original_levels(original: dict[str, Any]) -> dict[str, PrintedFigure]:
 def data() -> dict[str, Any]:
     if not DATA.exists():
         pytest.skip("the file that the catalogue was made from is not here")
-    found = tomllib.loads(DATA.read_text(encoding="utf-8"))
+    found = tomllib.loads(text_of(DATA))
     return found | {"chips": [one for one in found["chips"] if one["id"] not in DIVIDED]}
 
 
@@ -266,7 +267,7 @@ def test_every_figure_of_every_chip_has_its_source() -> None:
 
 
 def test_every_source_is_used() -> None:
-    text = (CHIPS / "catalogue.toml").read_text(encoding="utf-8")
+    text = text_of(CHIPS / "catalogue.toml")
     assert [key for key in SOURCES if not re.search(rf"\b{re.escape(key)}\b", text)] == []
 
 

@@ -47,47 +47,44 @@ def test_a_figure_may_be_a_numpy_scalar() -> None:
     assert chip.ridge_point() == 0.5
 
 
-@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "0 TFLOP/s", "-1 TFLOP/s"])
-def test_a_peak_that_is_not_finite_and_above_zero_is_refused_by_name(value: object) -> None:
-    with pytest.raises(ValueError, match=r"peak_flops\['bf16'\] of chip 'My chip' must be .* above zero"):
-        Chip("My chip", {"bf16": value}, {"HBM": 1e12})
+PEAK = r"peak_flops\['bf16'\] of chip 'My chip'"
+BANDWIDTH = r"memories\['HBM'\] of chip 'My chip'"
 
 
-@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "0 TB/s", Memory("HBM", -1.0)])
-def test_a_bandwidth_that_is_not_finite_and_above_zero_is_refused_by_name(value: object) -> None:
-    with pytest.raises(ValueError, match=r"memories\['HBM'\] of chip 'My chip' must be .* above zero"):
-        Chip("My chip", {"bf16": 1e12}, {"HBM": value})
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ([0, -1.0, math.nan, math.inf, "0 TFLOP/s", "-1 TFLOP/s"], ValueError, " must be .* above zero"),
+        ([True, False, [1.0], {}], TypeError, ": expected a number or text"),
+        ([None], TypeError, ""),
+        (["1 TB/s", "1 furlong", "1 TiFLOP/s"], ValueError, ": .* is not a unit of FLOP/s"),
+        (["", "fast", "nan", "inf"], ValueError, ": no number in"),
+    ],
+    ids=["not above zero", "no number", "unknown", "another unit", "text without a number"],
+)
+def test_a_peak_that_is_no_rate_above_zero_is_refused_by_name(
+    values: list[object], error: type[Exception], message: str
+) -> None:
+    for value in values:
+        with pytest.raises(error, match=PEAK + message):
+            Chip("My chip", {"bf16": value}, {"HBM": 1e12})
 
 
-@pytest.mark.parametrize("value", [True, False, [1.0], {}])
-def test_a_figure_that_is_no_number_is_refused_by_name(value: object) -> None:
-    with pytest.raises(TypeError, match=r"peak_flops\['bf16'\] of chip 'My chip': expected a number or text"):
-        Chip("My chip", {"bf16": value}, {"HBM": 1e12})
-    with pytest.raises(TypeError, match=r"memories\['HBM'\] of chip 'My chip': expected a number or text"):
-        Chip("My chip", {"bf16": 1e12}, {"HBM": value})
-
-
-def test_a_peak_cannot_be_unknown() -> None:
-    with pytest.raises(TypeError, match=r"peak_flops\['bf16'\] of chip 'My chip'"):
-        Chip("My chip", {"bf16": None}, {"HBM": 1e12})
-
-
-@pytest.mark.parametrize("text", ["1 TB/s", "1 furlong", "1 TiFLOP/s"])
-def test_a_peak_with_another_unit_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ValueError, match=r"peak_flops\['bf16'\] of chip 'My chip': .* is not a unit of FLOP/s"):
-        Chip("My chip", {"bf16": text}, {"HBM": 1e12})
-
-
-@pytest.mark.parametrize("text", ["1 TFLOP/s", "1 GB", "1 parsec"])
-def test_a_bandwidth_with_another_unit_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ValueError, match=r"memories\['HBM'\] of chip 'My chip': .* is not a unit of B/s"):
-        Chip("My chip", {"bf16": 1e12}, {"HBM": text})
-
-
-@pytest.mark.parametrize("text", ["", "fast", "nan", "inf"])
-def test_text_without_a_number_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ValueError, match=r"peak_flops\['bf16'\] of chip 'My chip': no number in"):
-        Chip("My chip", {"bf16": text}, {"HBM": 1e12})
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        ([0, -1.0, math.nan, math.inf, "0 TB/s", Memory("HBM", -1.0)], ValueError, " must be .* above zero"),
+        ([True, False, [1.0], {}], TypeError, ": expected a number or text"),
+        (["1 TFLOP/s", "1 GB", "1 parsec"], ValueError, ": .* is not a unit of B/s"),
+    ],
+    ids=["not above zero", "no number", "another unit"],
+)
+def test_a_bandwidth_that_is_no_rate_above_zero_is_refused_by_name(
+    values: list[object], error: type[Exception], message: str
+) -> None:
+    for value in values:
+        with pytest.raises(error, match=BANDWIDTH + message):
+            Chip("My chip", {"bf16": 1e12}, {"HBM": value})
 
 
 def test_a_chip_without_peaks_or_memories_is_refused() -> None:
@@ -133,19 +130,14 @@ def test_precisions_and_memories_are_found_in_any_case(h100: Chip) -> None:
     assert h100.bandwidth("smem") == 33e12
 
 
-def test_an_unknown_precision_names_those_the_chip_has(h100: Chip) -> None:
-    with pytest.raises(MissingFigureError, match="H100 has no peak for precision 'fp4'; it has 'bf16', 'fp8'"):
-        h100.peak("fp4")
-
-
-def test_an_unknown_memory_names_those_the_chip_has(h100: Chip) -> None:
-    with pytest.raises(MissingFigureError, match="H100 has no memory 'VMEM'; it has 'HBM', 'L2', 'SMEM'"):
-        h100.bandwidth("VMEM")
-
-
-def test_an_unknown_bandwidth_names_the_levels_that_have_one(h100: Chip) -> None:
-    with pytest.raises(MissingFigureError, match="H100 has no bandwidth for L2; it has those of 'HBM', 'SMEM'"):
-        h100.bandwidth("l2")
+def test_an_unknown_precision_memory_or_bandwidth_names_those_the_chip_has(h100: Chip) -> None:
+    for asked, name, message in (
+        (h100.peak, "fp4", "H100 has no peak for precision 'fp4'; it has 'bf16', 'fp8'"),
+        (h100.bandwidth, "VMEM", "H100 has no memory 'VMEM'; it has 'HBM', 'L2', 'SMEM'"),
+        (h100.bandwidth, "l2", "H100 has no bandwidth for L2; it has those of 'HBM', 'SMEM'"),
+    ):
+        with pytest.raises(MissingFigureError, match=message):
+            asked(name)
 
 
 def test_the_main_memory_is_the_first_and_any_off_chip_name_finds_it(h100: Chip, t4: Chip) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +12,9 @@ from jsonschema import Draft202012Validator
 
 import roofwidget as rw
 from roofwidget.chips import Chip, chips
+from tests.places import ROOT, json_of
 
-ROOT = Path(__file__).parents[2]
-SCHEMA = json.loads((ROOT / "roofwidget/chips/chips.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json_of(ROOT / "roofwidget/chips/chips.schema.json")
 CATALOGUE: dict[str, Any] = json.loads(rw.chips_json())
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from roofwidget.chips import chips, load_chips
+from tests.places import DOCS, text_of, write
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "chips.md").read_text(encoding="utf-8")
+PAGE = text_of(DOCS / "chips.md")
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,7 @@ def test_a_measured_bandwidth_is_marked() -> None:
 def test_the_pages_own_file_of_chips_can_be_loaded(tmp_path: Path) -> None:
     example = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     assert example is not None
-    path = tmp_path / "chips.toml"
-    path.write_text(example[1], encoding="utf-8")
+    path = write(tmp_path / "chips.toml", example[1])
     (mine,) = load_chips(path)
     assert (mine.peak("fp8"), mine.bandwidth("CMEM"), mine.link_bandwidth()) == (800e12, 20e12, 300e9)
     assert mine.sources["peak_flops.bf16"].confidence == "datasheet"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import roofwidget as rw
+from tests.places import write
 
 CHIP = "[[chips]]\nname = 'a'\npeak_flops.bf16 = 1e15\nmemories.HBM = 1e12\n"
 
@@ -25,8 +26,7 @@ CHIP = "[[chips]]\nname = 'a'\npeak_flops.bf16 = 1e15\nmemories.HBM = 1e12\n"
     ids=["lists", "tables", "dotted key", "dotted key of a chip", "header"],
 )
 def test_a_file_that_is_nested_too_deeply_is_refused_at_once(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "chips.toml"
-    path.write_text(text, encoding="utf-8")
+    path = write(tmp_path / "chips.toml", text)
     start = time.process_time()
     with pytest.raises(ValueError, match=r"chips.toml, line \d: this is not TOML: nested"):
         rw.load_chips(path)

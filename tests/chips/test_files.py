@@ -11,6 +11,7 @@ import pytest
 
 from roofwidget.chips import Chip, Energy, Memory, Source, chips, load_chips
 from roofwidget.chips.toml import line_numbers, line_of
+from tests.places import write
 
 HEAD = '[[chips]]\nname = "Mine"\n'
 GOOD = HEAD + 'peak_flops.bf16 = "400 TFLOP/s"\nmemories.HBM = "2 TB/s"\n'
@@ -23,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def load(path: Path, text: str) -> tuple[Chip, ...]:
-    path.write_text(text, encoding="utf-8")
+    write(path, text)
     return load_chips(path)
 
 

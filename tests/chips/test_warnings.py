@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roofwidget.chips import Chip, load_chips
+from tests.places import write
 
 HEAD = '[[chips]]\nname = "Mine"\n'
 GOOD = HEAD + 'peak_flops.bf16 = "400 TFLOP/s"\nmemories.HBM = "2 TB/s"\n'
@@ -19,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def load(path: Path, text: str) -> tuple[Chip, ...]:
-    path.write_text(text, encoding="utf-8")
+    write(path, text)
     return load_chips(path)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
 # Every fixture that names its chip and has kernels with a roof.
 WITH_CHIP: Final = (
     "ncu/two_kernels.ncu-rep",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from roofwidget.cli import main
-from tests.cli.profiles import FIXTURES, WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.places import FIXTURES, ROOT, json_of, text_of, write
 
-SCHEMA = json.loads(files("roofwidget.cli").joinpath("check.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json_of(ROOT / "roofwidget" / "cli" / "check.schema.json")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -193,7 +193,7 @@ def test_other_chips_have_the_projected_time_fastest_first(mine: list[str], caps
 def test_a_chip_without_the_precision_takes_its_own_and_says_so(tmp_path: Path, capsys: Capture) -> None:
     chip = tmp_path / "half.toml"
     text = '[[chips]]\nname = "Half"\npeak_flops.fp16 = "100 TFLOP/s"\nmemories.HBM = "1 TB/s"\n'
-    chip.write_text(text, encoding="utf-8")
+    write(chip, text)
     path = profile_file(tmp_path, "matmul,1e14,1e11,2")
     (found,) = document(capsys, path, "--chip", str(chip), "--on", "v5p")["other_chips"]
     assert found["precision"] == "bf16"
@@ -204,12 +204,11 @@ def test_a_chip_without_the_precision_takes_its_own_and_says_so(tmp_path: Path, 
 def test_the_summary_of_a_ci_run_gets_markdown_in_which_names_are_no_markup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    summary = tmp_path / "summary.md"
-    summary.write_text("before\n", encoding="utf-8")
+    summary = write(tmp_path / "summary.md", "before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     path = profile_file(tmp_path, "a|b <img> `x` @someone #7,1e14,1e11,2")
     assert main(["check", path, "--chip", chip_file(tmp_path), "--fail-below", "60%"]) == 1
-    text = summary.read_text(encoding="utf-8")
+    text = text_of(summary)
     assert text.startswith("before\n### ❌ Roofline of ")
     row = next(line for line in text.splitlines() if line.startswith("| 1 |"))
     assert row.count("|") == 8
@@ -222,9 +221,9 @@ def test_the_summary_of_a_ci_run_gets_markdown_in_which_names_are_no_markup(
 def test_the_headline_leads_the_text_the_markdown_and_the_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    path = tmp_path / "profile.csv"
-    path.write_text(
-        "name,category,flops,bytes,time (s)\nmatmul,matrix product,1e14,1e11,2\nidle,idle,,,8\n", encoding="utf-8"
+    path = write(
+        tmp_path / "profile.csv",
+        "name,category,flops,bytes,time (s)\nmatmul,matrix product,1e14,1e11,2\nidle,idle,,,8\n",
     )
     given = [str(path), "--chip", chip_file(tmp_path)]
     headline = "The chip is idle 80 % of the time."
@@ -237,7 +236,7 @@ def test_the_headline_leads_the_text_the_markdown_and_the_json(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     assert main(["check", *given]) == 0
     assert capsys.readouterr().out.splitlines()[:4] == [headline, detail, "", str(path)]
-    assert summary.read_text(encoding="utf-8").splitlines()[2] == f"**{headline}** {detail}"
+    assert text_of(summary).splitlines()[2] == f"**{headline}** {detail}"
     found = document(capsys, *given)["summary"]
     assert found == {"rule": "idle", "headline": headline, "detail": detail, "is_alert": False}
 

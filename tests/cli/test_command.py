@@ -19,10 +19,11 @@ import roofwidget as rw
 from roofwidget import cli
 from roofwidget.chips import toml
 from roofwidget.cli import main, make_parser
-from tests.cli.profiles import FIXTURES, profile_file
+from tests.cli.profiles import profile_file
+from tests.places import FIXTURES, json_of, text_of, write
 
 Capture = pytest.CaptureFixture[str]
-SCHEMA = json.loads(Path(toml.__file__).with_name("chips.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json_of(Path(toml.__file__).with_name("chips.schema.json"))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -128,7 +129,7 @@ def test_peaks_measures_prints_json_and_writes_a_chip_that_check_takes(tmp_path:
     (chip,) = rw.load_chips(node)
     assert chip.peak("fp32") == found["peak_flops"]
     assert chip.sources["peak_flops.fp32"].confidence == "measured"
-    assert toml.parse(node.read_text(encoding="utf-8"))["chips"][0]["default_precision"] == "fp32"
+    assert toml.parse(text_of(node))["chips"][0]["default_precision"] == "fp32"
     path = profile_file(tmp_path, "matmul,1e6,1e3,20")
     assert main(["check", path, "--chip", str(node)]) == 0
     assert chip.name in capsys.readouterr().out
@@ -177,8 +178,7 @@ def test_completion_is_a_script_that_the_shell_takes(capsys: Capture, shell: str
     script = capsys.readouterr().out
     assert "--fail-below" in script
     if shell == "bash":
-        path = tmp_path / "script"
-        path.write_text(script, encoding="utf-8")
+        path = write(tmp_path / "script", script)
         subprocess.run(["bash", "-n", str(path)], check=True)  # noqa: S607
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from roofwidget import cli
 from roofwidget.cli import main, make_parser
-from tests.cli.profiles import FIXTURES
+from tests.places import DOCS, FIXTURES, text_of
 
-TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+TEXT = text_of(DOCS / "ci.md")
 
 
 def test_every_command_is_in_the_table() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roofwidget.cli import main
-from tests.cli.profiles import FIXTURES
+from tests.places import FIXTURES, write
 
 Capture = pytest.CaptureFixture[str]
 TABLE = "kernel,GFLOP,time [ms],calls,grid\nfirst,2,1,8,1x1\nsecond,,3,1,2x2\nthird,1,,1,4x4\n"
@@ -22,9 +22,7 @@ def said_of(path: Path, capsys: Capture, *options: str) -> list[str]:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.csv"
-    path.write_text(TABLE, encoding="utf-8")
-    return path
+    return write(tmp_path / "mine.csv", TABLE)
 
 
 def test_each_field_says_how_many_rows_have_it_and_where_it_came_from(table: Path, capsys: Capture) -> None:
@@ -60,8 +58,7 @@ def test_a_chip_and_the_rules_of_a_tool_are_named(capsys: Capture) -> None:
 
 
 def test_the_readers_warnings_are_at_the_end(tmp_path: Path, capsys: Capture) -> None:
-    path = tmp_path / "question.csv"
-    path.write_text("kernel,bytes,GFLOPS\na,8,3\n", encoding="utf-8")
+    path = write(tmp_path / "question.csv", "kernel,bytes,GFLOPS\na,8,3\n")
     lines = said_of(path, capsys)
     assert lines[-2] == "1 warning:"
     assert "'GFLOPS'" in lines[-1]
@@ -75,8 +72,7 @@ def test_as_json_it_is_the_whole_table_in_base_units(table: Path, capsys: Captur
 
 
 def test_what_cannot_be_read_says_why_in_one_sentence(tmp_path: Path, capsys: Capture) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("hello\n", encoding="utf-8")
+    path = write(tmp_path / "notes.txt", "hello\n")
     assert main(["read", str(path)]) == 2
     assert main(["read", str(path), "--rows", "-1"]) == 2
     assert "begins with 'hello" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from nbconvert import HTMLExporter
 
 from roofwidget.cli import main
 from roofwidget.cli.repair import STATE, repaired
+from tests.places import text_of, write
 
 Capture = pytest.CaptureFixture[str]
 MODEL = {
@@ -122,20 +123,20 @@ def test_line_ends_mark_and_indentation_stay(tmp_path: Path, ending: str) -> Non
 
 def test_a_folder_is_mended_and_each_notebook_says_what_was_done(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / ".ipynb_checkpoints").mkdir()
-    (tmp_path / ".ipynb_checkpoints" / "c.ipynb").write_text("broken", encoding="utf-8")
+    write(tmp_path / ".ipynb_checkpoints" / "c.ipynb", "broken")
     good = json.dumps(notebook({STATE: {"state": {}, **VERSION}}))
-    (tmp_path / "a.ipynb").write_text(json.dumps(notebook({STATE: {"a": MODEL}})), encoding="utf-8")
-    (tmp_path / "b.ipynb").write_text(good, encoding="utf-8")
+    write(tmp_path / "a.ipynb", notebook({STATE: {"a": MODEL}}))
+    write(tmp_path / "b.ipynb", good)
     assert main(["repair", "--check", str(tmp_path)]) == 1
-    assert STATE in (tmp_path / "a.ipynb").read_text(encoding="utf-8")
-    assert '"state": {"a"' not in (tmp_path / "a.ipynb").read_text(encoding="utf-8")
+    assert STATE in text_of(tmp_path / "a.ipynb")
+    assert '"state": {"a"' not in text_of(tmp_path / "a.ipynb")
     capsys.readouterr()
     assert main(["repair", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"{tmp_path / 'a.ipynb'}: put 1 widget under 'state'; set the version of the widgets to 2.0",
         f"{tmp_path / 'b.ipynb'}: nothing to mend",
     ]
-    assert (tmp_path / "b.ipynb").read_text(encoding="utf-8") == good
+    assert text_of(tmp_path / "b.ipynb") == good
     assert sorted(path.name for path in tmp_path.iterdir()) == [".ipynb_checkpoints", "a.ipynb", "b.ipynb"]
     assert main(["repair", "--check", str(tmp_path)]) == 0
 
@@ -155,7 +156,7 @@ def test_what_is_no_notebook_gives_status_2_and_stays_while_others_are_mended(
 ) -> None:
     bad, good = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
     bad.write_bytes(content)
-    good.write_text(json.dumps(notebook({STATE: {"a": MODEL}})), encoding="utf-8")
+    write(good, notebook({STATE: {"a": MODEL}}))
     assert main(["repair", str(bad), str(good), str(tmp_path / "none.ipynb")]) == 2
     out, err = capsys.readouterr()
     assert err.startswith(f"roofwidget: {bad}: ")

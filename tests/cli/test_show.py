@@ -14,7 +14,8 @@ import pytest
 
 from roofwidget.cli import main
 from roofwidget.cli.terminal import Point, Roof, draw
-from tests.cli.profiles import FIXTURES, WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
+from tests.places import FIXTURES, text_of, write
 
 Capture = pytest.CaptureFixture[str]
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -35,9 +36,7 @@ def test_kernels_with_an_intensity_and_a_rate_are_drawn_with_their_share_and_wit
     tmp_path: Path, capsys: Capture
 ) -> None:
     profile, chip = tmp_path / "lab.csv", chip_file(tmp_path)
-    profile.write_text(
-        "name,flops,bytes,intensity,rate\ngelu,,,2,1e12\ngelu,,,2,5e11\nmatmul,,,400,9e13\n", encoding="utf-8"
-    )
+    write(profile, "name,flops,bytes,intensity,rate\ngelu,,,2,1e12\ngelu,,,2,5e11\nmatmul,,,400,9e13\n")
     assert main(["show", str(profile), "--chip", chip]) == 0
     table = capsys.readouterr().out.splitlines()[-3:]
     shares = [re.split(r"  +", line.strip())[1:4] for line in table]
@@ -80,8 +79,7 @@ def test_roof_points_and_names_are_where_they_belong(mine: list[str], capsys: Ca
 def test_integers_have_operations_on_the_axes_and_floats_beside_them_both_units(
     capsys: Capture, tmp_path: Path
 ) -> None:
-    path = tmp_path / "quantized.csv"
-    path.write_text("name,flops:int8,bytes,time (us)\nquantized,4e12,1e10,4000\n", encoding="utf-8")
+    path = write(tmp_path / "quantized.csv", "name,flops:int8,bytes,time (us)\nquantized,4e12,1e10,4000\n")
     size = ["--width", "80", "--height", "24"]
     assert main(["show", str(path), "--chip", "h100-sxm", "--precision", "int8", *size]) == 0
     out = capsys.readouterr().out
@@ -168,8 +166,8 @@ def test_a_picture_and_a_page_are_those_of_export_and_only_their_paths_are_print
     assert main(["show", *mine, *options, "--width", "600"]) == 0
     assert sorted(capsys.readouterr().out.splitlines()) == sorted(map(str, files.values()))
     assert files["png"].read_bytes().startswith(b"\x89PNG")
-    assert '<svg xmlns="http://www.w3.org/2000/svg" width="600"' in files["svg"].read_text(encoding="utf-8")
-    assert "data-roofwidget" in files["html"].read_text(encoding="utf-8")
+    assert '<svg xmlns="http://www.w3.org/2000/svg" width="600"' in text_of(files["svg"])
+    assert "data-roofwidget" in text_of(files["html"])
 
 
 @pytest.mark.parametrize("name", [name for name in WITHOUT_ANSWER if "gfx942" not in name and "cupti" not in name])
@@ -223,5 +221,5 @@ def test_a_picture_can_have_the_frame_of_the_chip(tmp_path: Path, mine: list[str
     names = ("points", "chip")
     for frame in names:
         assert main(["show", *mine, "--frame", frame, "--svg", str(tmp_path / f"{frame}.svg")]) == 0
-    points, chip = ((tmp_path / f"{frame}.svg").read_text(encoding="utf-8") for frame in names)
+    points, chip = (text_of(tmp_path / f"{frame}.svg") for frame in names)
     assert points != chip

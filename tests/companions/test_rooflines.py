@@ -6,7 +6,6 @@ import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,9 @@ from roofwidget import Chip, Graph, Kernel, Kernels, RooflineModel, dim
 from roofwidget.companions import parts, roofline_figure
 from roofwidget.companions.parts import bqplot
 from roofwidget.units import FIGURE_LIMITS
+from tests.places import ROOT, text_of
+from tests.processes import run_python
+from tests.tables import has_columns
 
 SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": 10e12})
 LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
@@ -109,17 +111,14 @@ def test_a_chip_keeps_its_colour_when_another_is_hidden(model: RooflineModel, fi
 
 def test_a_kernel_is_shown_when_its_flops_bytes_and_time_are_known_and_above_zero(figure: Any) -> None:
     points = figure.marks[2]
-    assert points.names.tolist() == ["matmul"]
-    assert points.x.tolist() == [400.0]
-    assert points.y.tolist() == pytest.approx([4e13])
+    has_columns(points, names=["matmul"], x=[400.0], y=pytest.approx([4e13]))
 
 
 def test_a_kernel_with_an_intensity_and_a_rate_is_shown_at_the_main_memory(model: RooflineModel, figure: Any) -> None:
     model.kernels = Kernels(["triad", "spmv"], intensity=[0.083, 0.17], rate=[15.4e9, math.nan])
     measured, hollow = figure.marks[2:4]
-    assert (measured.names.tolist(), measured.x.tolist(), measured.y.tolist()) == (["triad"], [0.083], [15.4e9])
-    assert (hollow.names.tolist(), hollow.x.tolist()) == (["spmv"], [0.17])
-    assert hollow.y.tolist() == pytest.approx([0.17e12])
+    has_columns(measured, names=["triad"], x=[0.083], y=[15.4e9])
+    has_columns(hollow, names=["spmv"], x=[0.17], y=pytest.approx([0.17e12]))
     model.memory = "L2"
     assert [len(mark.names) for mark in (measured, hollow)] == [0, 0]
 
@@ -127,15 +126,11 @@ def test_a_kernel_with_an_intensity_and_a_rate_is_shown_at_the_main_memory(model
 def test_a_kernel_that_was_not_measured_is_hollow_on_the_focus_chips_roof(model: RooflineModel, figure: Any) -> None:
     hollow = figure.marks[3]
     assert not hollow.fill
-    assert (hollow.names.tolist(), hollow.x.tolist(), hollow.y.tolist()) == (
-        ["planned"],
-        [400.0],
-        pytest.approx([100e12]),
-    )
+    has_columns(hollow, names=["planned"], x=[400.0], y=pytest.approx([100e12]))
     model.focus_chip = "large"
     assert hollow.y.tolist() == pytest.approx([400e12])
     model.kernels = [("low", 1e9, 1e9)]
-    assert (hollow.x.tolist(), hollow.y.tolist()) == ([1.0], [2e12])
+    has_columns(hollow, x=[1.0], y=[2e12])
 
 
 def test_a_chip_without_the_precision_of_a_kernel_has_no_place_for_it(model: RooflineModel, figure: Any) -> None:
@@ -153,9 +148,9 @@ def test_kernels_of_a_graph_follow_partition_dims_dtype_convention_phase_and_gra
     model = RooflineModel([SMALL], graphs={"first": tail(10), "second": tail(30)})
     hollow = roofline_figure(model).marks[3]
     # One FLOP per element; 2 bytes in and 2 bytes out.
-    assert (hollow.names.tolist(), hollow.x.tolist()) == (["scale", "relu"], [0.25, 0.25])
+    has_columns(hollow, names=["scale", "relu"], x=[0.25, 0.25])
     model.partition = [[0, 1]]
-    assert (hollow.names.tolist(), hollow.x.tolist()) == (["scale + relu"], [0.5])
+    has_columns(hollow, names=["scale + relu"], x=[0.5])
     model.dtype = "fp8"
     assert hollow.x.tolist() == [1.0]
     model.dtype = None
@@ -178,7 +173,7 @@ def test_dims_move_a_matrix_product_along_the_axis() -> None:
     hollow = roofline_figure(model).marks[3]
     assert hollow.x.tolist() == [100.0]
     model.dims = {"n": 60}
-    assert (hollow.x.tolist(), hollow.y.tolist()) == ([20.0], [20e12])
+    has_columns(hollow, x=[20.0], y=[20e12])
 
 
 def test_marks_of_ones_own_stay_and_may_share_the_axes(model: RooflineModel, figure: Any) -> None:
@@ -269,8 +264,7 @@ def test_a_name_that_no_message_can_hold_is_replaced(model: RooflineModel, figur
 
 
 def test_importing_roofwidget_and_making_a_model_does_not_import_bqplot() -> None:
-    asked = "import sys, roofwidget; roofwidget.RooflineModel(); sys.exit('bqplot' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+    run_python("import sys, roofwidget; roofwidget.RooflineModel(); sys.exit('bqplot' in sys.modules)")
 
 
 def test_the_figure_can_be_imported_where_every_warning_is_an_error() -> None:
@@ -309,7 +303,7 @@ def scale_limits(figure: Any) -> tuple[float, ...]:
 
 
 def test_the_colours_are_the_design_tokens_of_the_widget() -> None:
-    text = (Path(__file__).parents[2] / "js" / "src" / "tokens.json").read_text(encoding="utf-8")
+    text = text_of(ROOT / "js" / "src" / "tokens.json")
     tokens = json.loads(text)
     assert tokens["bqplot"] == {"palette": list(parts.PALETTE), "grey": parts.GREY}
     assert f"var(--jp-content-font-color1, {tokens['light']['ink']})" == parts.INK

@@ -6,14 +6,13 @@ import re
 import runpy
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from traitlets import TraitType
 
 import roofwidget as rw
+from tests.places import DOCS, text_of
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted((DOCS / "api").glob("*.rst"))
 DIRECTIVE = re.compile(r"^\.\. (\w+):: (\S+)", re.MULTILINE)
 DESCRIBES = {"module", "automodule", "autoclass", "autoexception", "autofunction", "data"}
@@ -23,7 +22,7 @@ def described() -> Iterator[str]:
     """Yield the full name of everything that the reference describes."""
     for page in PAGES:
         module = ""
-        for directive, name in DIRECTIVE.findall(page.read_text(encoding="utf-8")):
+        for directive, name in DIRECTIVE.findall(text_of(page)):
             if directive in {"module", "currentmodule", "automodule"}:
                 module = name
             if directive in DESCRIBES:
@@ -46,7 +45,7 @@ def test_every_name_of_a_public_module_is_described(module: str) -> None:
     public = getattr(rw, module)
     of_package = {name for name in public.__all__ if name in vars(rw)["__all__"]}
     whole = f".. automodule:: roofwidget.{module}\n   :members:"
-    if not any(whole in page.read_text(encoding="utf-8") for page in PAGES):
+    if not any(whole in text_of(page) for page in PAGES):
         assert {f"roofwidget.{module}.{name}" for name in public.__all__ if name not in of_package} <= set(described())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.places import ROOT
 
 
 def test_the_first_notebook_has_the_state_of_three_charts_and_a_link_to_each_lesson(

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.places import ROOT, text_of
+
 MAKER: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "make_site.py"))
 TEXTS = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))
 
@@ -42,7 +43,7 @@ def targets(text: str) -> list[str]:
 @cache
 def anchors(path: Path) -> set[str]:
     """Return the anchors that GitHub gives to headings; the site has the same."""
-    text = re.sub(r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^ *```.*?^ *```", "", text_of(path), flags=re.DOTALL | re.MULTILINE)
     found: list[str] = []
     for heading in re.findall(r"^#+ (.*)", text, re.MULTILINE):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
@@ -54,7 +55,7 @@ def anchors(path: Path) -> set[str]:
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_link_leads_to_a_file_and_its_anchor_to_a_heading(name: str) -> None:
     file = ROOT / name
-    for target in targets(file.read_text(encoding="utf-8")):
+    for target in targets(text_of(file)):
         path, _, anchor = target.partition("#")
         place = file.parent / path if path else file
         assert place.exists(), f"{name}: {target}"
@@ -68,7 +69,7 @@ def test_in_the_site_every_link_leads_to_a_page_or_a_picture(name: str) -> None:
     pages |= {PurePosixPath("course/index.md")}
     here = MAKER["place_in_site"](PurePosixPath(name))
     assert here in pages
-    for target in targets(MAKER["for_site"]((ROOT / name).read_text(encoding="utf-8"), PurePosixPath(name))):
+    for target in targets(MAKER["for_site"](text_of(ROOT / name), PurePosixPath(name))):
         path = target.partition("#")[0]
         assert not path or PurePosixPath(*_plain(here.parent / path)) in pages, target
 

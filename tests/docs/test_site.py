@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Frame, Page, Route, exp
 import roofwidget as rw
 from roofwidget import cli
 from roofwidget.readers.page import MARK
+from tests.places import ROOT, text_of
 
 VARIABLE = "ROOFWIDGET_SITE"
 if VARIABLE not in os.environ:
@@ -28,7 +29,7 @@ if VARIABLE not in os.environ:
 SITE = Path(os.environ[VARIABLE]).resolve()
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 LIVE = [page for page in PAGES if page.startswith("live/")]
-AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 TO_AXE = ["index.html", "api/analysis.html", "chips.html", "course/index.html", "first_five_minutes.html"]
 SERIOUS = """async () => (await axe.run()).violations.filter(({ impact }) => /serious|critical/.test(impact))
   .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))"""
@@ -156,7 +157,7 @@ def test_a_frame_has_the_theme_of_the_site(browser: Browser, root: str) -> None:
 def test_axe_finds_nothing_serious(browser: Browser, http_root: str, name: str, scheme: str) -> None:
     visitor = Visitor(browser, http_root, color_scheme=scheme)
     page = visitor.open(name)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(text_of(AXE))
     assert page.evaluate(SERIOUS) == []
     visitor.context.close()
 
@@ -168,7 +169,7 @@ class Links(HTMLParser):
         super().__init__()
         self.targets: list[str] = []
         self.anchors: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
+        self.feed(text_of(path))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - the parser names it
         for name, value in attrs:
@@ -199,5 +200,5 @@ def test_the_reference_has_every_public_name_and_every_subcommand() -> None:
     anchors = set().union(*(Links(path).anchors for path in SITE.glob("api/*.html")))
     names = vars(rw)["__all__"]
     assert [name for name in names if not {f"roofwidget.{name}", f"module-roofwidget.{name}"} & anchors] == []
-    command = (SITE / "api" / "command.html").read_text(encoding="utf-8")
+    command = text_of(SITE / "api" / "command.html")
     assert [name for name in cli._COMMANDS if f"roofwidget {name}" not in command] == []

@@ -16,6 +16,7 @@ from PIL import Image, ImageFont
 import roofwidget as rw
 from roofwidget import RooflineModel
 from roofwidget.support import built_files
+from tests.places import text_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
@@ -52,7 +53,7 @@ def test_a_saved_figure_has_the_size_of_its_style(
     tmp_path: Path, style: Any, points: tuple[int, int], pixels: tuple[int, int]
 ) -> None:
     shown = model()
-    root = ET.fromstring(shown.save(tmp_path / "f.svg", style=style).read_text(encoding="utf-8"))  # noqa: S314 - our own
+    root = ET.fromstring(text_of(shown.save(tmp_path / "f.svg", style=style)))  # noqa: S314 - our own
     width, height = points
     assert (root.get("width"), root.get("height"), root.get("viewBox")) == (
         f"{width}pt",

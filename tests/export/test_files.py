@@ -15,6 +15,8 @@ import pytest
 import roofwidget as rw
 from roofwidget import RooflineModel
 from roofwidget.export import page
+from tests.places import text_of, write
+from tests.tables import has_columns
 
 CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "10 TB/s"})
 HOSTILE = '</script><script>alert(1)</script> "=1+1"\ud800'
@@ -79,7 +81,7 @@ def test_a_saved_page_and_a_saved_table_give_the_kernels_back(end: str, tmp_path
 def test_a_saved_page_and_a_saved_table_give_intensities_and_rates_back(end: str, tmp_path: Path) -> None:
     lab = rw.Kernels(["triad", "dgemm", "spmv"], intensity=[0.083, 12.5, 0.17], rate=[15.4e9, 880e9, np.nan])
     read = rw.read(RooflineModel([CHIP], lab).save(tmp_path / f"kernels.{end}"))
-    assert (read.names.tolist(), read.intensity.tolist()) == (lab.names.tolist(), [0.083, 12.5, 0.17])
+    has_columns(read, names=lab.names.tolist(), intensity=[0.083, 12.5, 0.17])
     np.testing.assert_array_equal(read.rate, lab.rate)
     assert all(np.isnan(column).all() for column in (read.flops, read.bytes, read.time))
 
@@ -104,7 +106,7 @@ def test_a_page_of_a_graph_gives_the_kernels_of_its_partition(tmp_path: Path) ->
 def test_each_widget_of_a_page_is_read_by_its_number(tmp_path: Path) -> None:
     models = [RooflineModel([CHIP], [(name, 4e12, 1e10, 0.08)]) for name in ("first", "second")]
     path = rw.save_page(["## A heading\n\nA <b>text</b>.", *models], tmp_path / "report.html", title="A & B")
-    html = path.read_text(encoding="utf-8")
+    html = text_of(path)
     assert "<h2>A heading</h2>\n<p>A &lt;b&gt;text&lt;/b&gt;.</p>" in html
     assert "<title>A &amp; B</title>" in html
     assert [rw.read(path, widget=number).names.tolist() for number in (1, 2)] == [["first"], ["second"]]
@@ -122,9 +124,9 @@ def test_the_kernels_of_a_page_of_1_0_0_ran_on_the_chip_whose_figures_it_had(tmp
 
 def test_a_damaged_page_is_refused(tmp_path: Path) -> None:
     path = RooflineModel([CHIP], KERNELS).save(tmp_path / "page.html")
-    html = path.read_text(encoding="utf-8")
+    html = text_of(path)
     start = html.index('<script type="text/plain">') + 100
-    path.write_text(html[:start] + html[start + 40 :], encoding="utf-8")
+    write(path, html[:start] + html[start + 40 :])
     with pytest.raises(rw.ProfileError, match="the state of widget 1 is damaged"):
         rw.read(path)
 
@@ -141,10 +143,10 @@ def test_a_page_whose_state_is_nested_too_deeply_or_has_a_key_twice_is_refused(
     contents: str, reason: str, tmp_path: Path
 ) -> None:
     path = RooflineModel([CHIP], KERNELS).save(tmp_path / "page.html")
-    html = path.read_text(encoding="utf-8")
+    html = text_of(path)
     state = base64.b64encode(gzip.compress(contents.encode())).decode()
     start = html.index('<script type="text/plain">') + len('<script type="text/plain">')
-    path.write_text(html[:start] + state + html[html.index("</script>", start) :], encoding="utf-8")
+    write(path, html[:start] + state + html[html.index("</script>", start) :])
     with pytest.raises(rw.ProfileError, match=rf"the state of widget 1 is damaged \({reason}"):
         rw.read(path)
 

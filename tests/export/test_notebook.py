@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from roofwidget.cli import main
 from roofwidget.export import foreign_html
 from roofwidget.export.foreign_html import sanitized, style_sheet
 from roofwidget.export.notebook import STATE, VIEW, Lesson, contents_page, lesson_of
+from tests.places import json_of, text_of, write
 
 NOTHING_ATTACHED = """{
   "cells": [{"cell_type": "markdown", "metadata": {}, "source": "![a](attachment:b)"}],
@@ -57,9 +57,7 @@ def written(folder: Path, *widgets: ipywidgets.Widget, name: str = "lesson", has
         },
     ]
     notebook = {"cells": cells, "metadata": {"widgets": {STATE: state}}, "nbformat": 4, "nbformat_minor": 5}
-    path = folder / f"{name}.ipynb"
-    path.write_text(json.dumps(notebook), encoding="utf-8")
-    return path
+    return write(folder / f"{name}.ipynb", notebook)
 
 
 def test_a_notebook_becomes_a_page_with_its_texts_and_its_widgets(
@@ -70,7 +68,7 @@ def test_a_notebook_becomes_a_page_with_its_texts_and_its_widgets(
     assert main(["page", str(path)]) == 0
     page = tmp_path / "lesson.html"
     assert capsys.readouterr().out.split() == [str(page)]
-    html = page.read_text(encoding="utf-8")
+    html = text_of(page)
     assert "<title>A lesson</title>" in html
     assert '<span class="nb">print</span>' in html
     assert [rw.read(page, widget=number).names.tolist() for number in (1, 2)] == [["first"], ["second"]]
@@ -83,7 +81,7 @@ def test_the_earlier_name_of_the_command_does_the_same(tmp_path: Path) -> None:
     pages = []
     for command in ("page", "bundle-html"):
         assert main([command, str(path)]) == 0
-        pages.append((tmp_path / "lesson.html").read_text(encoding="utf-8"))
+        pages.append(text_of(tmp_path / "lesson.html"))
     assert pages[0] == pages[1]
 
 
@@ -99,12 +97,12 @@ def test_a_table_of_contents_has_titles_headings_and_no_script(tmp_path: Path) -
         ("1", "# *Roofs* & `x < y`\n\n## First part ##\n\n```sh\n# no heading\n```"),
         ("2", "no heading"),
     ):
-        document = json.loads(written(tmp_path, rw.roofline([CHIP]), name=name).read_text(encoding="utf-8"))
+        document = json_of(written(tmp_path, rw.roofline([CHIP]), name=name))
         document["cells"][0]["source"] = text
-        (tmp_path / f"{name}.ipynb").write_text(json.dumps(document), encoding="utf-8")
+        write(tmp_path / f"{name}.ipynb", document)
     assert main(["page", str(tmp_path), "--out", str(tmp_path / "pages"), "--contents", "A & B"]) == 0
     assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["1.html", "2.html", "index.html"]
-    html = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
+    html = text_of(tmp_path / "pages" / "index.html")
     assert "<title>A &amp; B</title>" in html
     assert '<li><a href="1.html">Roofs &amp; x &lt; y</a><p>First part</p></li>' in html
     assert '<li><a href="2.html">2</a><p></p></li>' in html
@@ -114,9 +112,9 @@ def test_a_table_of_contents_has_titles_headings_and_no_script(tmp_path: Path) -
 
 def test_a_heading_with_very_many_spaces_takes_no_long_time(tmp_path: Path) -> None:
     spaces = " " * 1_000_000
-    document = json.loads(written(tmp_path).read_text(encoding="utf-8"))
+    document = json_of(written(tmp_path))
     document["cells"][0]["source"] = f"# a{spaces}b # #{spaces}\n## {spaces}\n## `c`##"
-    (tmp_path / "lesson.ipynb").write_text(json.dumps(document), encoding="utf-8")
+    write(tmp_path / "lesson.ipynb", document)
     assert lesson_of(tmp_path / "lesson.ipynb") == Lesson("lesson.html", f"a{spaces}b #", ("c##",))
 
 
@@ -128,11 +126,11 @@ def test_the_name_of_a_notebook_is_no_address_of_another_machine() -> None:
 def test_links_between_notebooks_become_links_between_pages(tmp_path: Path) -> None:
     links = "[a](two%20b.ipynb#end) [b](other.ipynb) [c](../docs/c.md) [d](https://example.org/two.ipynb) [e](#here)"
     for name in ("one", "two b"):
-        document = json.loads(written(tmp_path, rw.roofline([CHIP]), name=name).read_text(encoding="utf-8"))
+        document = json_of(written(tmp_path, rw.roofline([CHIP]), name=name))
         document["cells"][0]["source"] = links
-        (tmp_path / f"{name}.ipynb").write_text(json.dumps(document), encoding="utf-8")
+        write(tmp_path / f"{name}.ipynb", document)
     main(["page", str(tmp_path)])
-    html = (tmp_path / "one.html").read_text(encoding="utf-8")
+    html = text_of(tmp_path / "one.html")
     kept = '<a href="https://example.org/two.ipynb">d</a> <a href="#here">e</a>'
     assert f'<a href="two%20b.html#end">a</a> <a>b</a> <a>c</a> {kept}' in html.replace(REL, "")
 
@@ -158,7 +156,7 @@ def test_a_table_of_contents_without_a_place_is_refused(
 
 def test_a_widget_of_another_package_stays_as_its_text_and_brings_no_script(tmp_path: Path) -> None:
     main(["page", str(written(tmp_path, ipywidgets.Label("elsewhere"), rw.roofline([CHIP])))])
-    html = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    html = text_of(tmp_path / "lesson.html")
     assert "<pre>w</pre>" in html
     assert html.count("data-roofwidget") == 1
     assert "widget-state+json" not in html
@@ -168,24 +166,24 @@ def test_a_widget_of_another_package_stays_as_its_text_and_brings_no_script(tmp_
 
 def test_binary_values_of_a_former_state_are_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, rw.roofline([CHIP], [("first", 4e12, 1e10, 0.08)]))
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = json_of(path)
     states = document["metadata"]["widgets"][STATE]["state"].values()
     model = next(one for one in states if "kernels" in one["state"] and one["buffers"])
     # nbclient keeps what an earlier state had here. Now all rows have the same text, or none.
     for place in (["kernels", "name", "codes"], ["kernels", "precision", "values"], ["baseline", "match"]):
         model["buffers"].append({"path": place, "encoding": "base64", "data": "AAAAAAAAAAA="})
-    path.write_text(json.dumps(document), encoding="utf-8")
+    write(path, document)
     main(["page", str(path)])
     assert rw.read(tmp_path / "lesson.html").names.tolist() == ["first"]
 
 
 def with_output(path: Path, html: str) -> str:
     """Return the page of a notebook that shows this HTML too."""
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = json_of(path)
     document["cells"][1]["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"text/html": html}})
-    path.write_text(json.dumps(document), encoding="utf-8")
+    write(path, document)
     assert main(["page", str(path)]) == 0
-    return path.with_suffix(".html").read_text(encoding="utf-8")
+    return text_of(path.with_suffix(".html"))
 
 
 def test_the_styles_of_outputs_are_allowed_and_their_scripts_are_not(tmp_path: Path) -> None:
@@ -285,12 +283,12 @@ def test_the_page_of_a_notebook_asks_for_no_addresses_of_its_links(tmp_path: Pat
 
 def test_a_german_widget_has_its_words_on_the_page(tmp_path: Path) -> None:
     main(["page", str(written(tmp_path, rw.roofline([CHIP], locale="de")))])
-    assert '<html lang="de">' in (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    assert '<html lang="de">' in text_of(tmp_path / "lesson.html")
 
 
 def test_other_widgets_show_what_stands_beside_them(tmp_path: Path) -> None:
     main(["page", str(written(tmp_path, ipywidgets.IntSlider(), rw.roofline([CHIP])))])
-    assert (tmp_path / "lesson.html").read_text(encoding="utf-8").count("data-roofwidget>") == 1
+    assert text_of(tmp_path / "lesson.html").count("data-roofwidget>") == 1
 
 
 @pytest.mark.parametrize(
@@ -316,7 +314,7 @@ def test_what_cannot_be_a_page_is_refused_in_one_line(
 ) -> None:
     path = written(tmp_path, rw.roofline([CHIP]), has_state=False)
     if content is not None:
-        path.write_text(content, encoding="utf-8")
+        write(path, content)
     assert main(["page", str(path)]) == 1
     message = capsys.readouterr().err
     assert message.startswith(f"roofwidget: {words}")
@@ -340,15 +338,15 @@ def test_the_command_explains_itself() -> None:
 
 def test_code_that_the_author_has_folded_is_folded_on_the_page(tmp_path: Path) -> None:
     path = written(tmp_path)
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = json_of(path)
     shown = notebook["cells"][1]
     shown["outputs"] = []
     hidden = {**shown, "id": "c", "source": "answer = '<b>42</b>'", "metadata": {"jupyter": {"source_hidden": True}}}
     solution = {**hidden, "id": "d", "source": "print(2)", "metadata": {**hidden["metadata"], "tags": ["solution"]}}
     notebook["cells"] += [hidden, solution]
-    path.write_text(json.dumps(notebook), encoding="utf-8")
+    write(path, notebook)
     assert main(["bundle-html", str(path)]) == 0
-    html = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    html = text_of(tmp_path / "lesson.html")
     assert "<details><summary>Code</summary><pre>answer = &#x27;&lt;b&gt;42&lt;/b&gt;&#x27;</pre></details>" in html
     assert "<details><summary>Solution</summary><pre>print(2)</pre></details>" in html
     assert '<span class="nb">print</span><span class="p">(</span><span class="mi">1</span>' in html
@@ -357,7 +355,7 @@ def test_code_that_the_author_has_folded_is_folded_on_the_page(tmp_path: Path) -
 
 def test_no_text_of_a_notebook_stands_for_a_widget_or_for_folded_code(tmp_path: Path) -> None:
     path = written(tmp_path, rw.roofline([CHIP], [("first", 4e12, 1e10, 0.08)]))
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = json_of(path)
     text, shown = document["cells"]
     texts = ["widget 0 of roofwidget", "<p>widget 0 of roofwidget</p>", "roofwidget_folded_0"]
     codes = ["roofwidget_folded_0", "roofwidget_folded_3"]
@@ -366,11 +364,11 @@ def test_no_text_of_a_notebook_stands_for_a_widget_or_for_folded_code(tmp_path: 
     document["cells"] = [shown, *({**one, "outputs": []} if "outputs" in one else one for one in cells)]
     for at, cell in enumerate(document["cells"]):
         cell["id"] = f"cell-{at}"
-    path.write_text(json.dumps(document), encoding="utf-8")
+    write(path, document)
     pages = []
     for _ in range(2):
         assert main(["page", str(path)]) == 0
-        pages.append((tmp_path / "lesson.html").read_text(encoding="utf-8"))
+        pages.append(text_of(tmp_path / "lesson.html"))
     html, again = pages
     assert html == again
     assert html.count("<section data-roofwidget>") == 1

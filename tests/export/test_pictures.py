@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import multiprocessing
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -18,6 +17,7 @@ from PIL import Image
 import roofwidget as rw
 from roofwidget import RooflineModel
 from roofwidget.export import engine, pictures
+from tests.processes import run_python
 
 CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "10 TB/s"})
 KERNELS = [
@@ -61,7 +61,7 @@ def test_the_same_state_always_gives_the_same_text() -> None:
         "import roofwidget as rw\n"
         "print(rw.RooflineModel(['v5p'], [('matmul', 4e12, 1e10, 0.08), ('copy', 0, 1e9, 2e-3)]).to_svg())"
     )
-    runs = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
+    runs = {run_python(code) for _ in range(2)}
     assert len(runs) == 1
 
 

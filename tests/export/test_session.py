@@ -19,6 +19,7 @@ from roofwidget.export import session
 from roofwidget.kernels import table_record
 from roofwidget.workloads import graph_record as graph_records
 from tests.agreement import draw
+from tests.places import json_of, text_of, write
 
 SEED = os.environ.get("ROOFWIDGET_SEED", "1")
 CHIP = rw.Chip("One", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "10 TB/s"})
@@ -185,7 +186,7 @@ def test_a_widget_is_made_of_a_session_too(tmp_path: Path) -> None:
 def test_the_same_session_is_always_the_same_text_with_a_column_in_a_line(tmp_path: Path) -> None:
     model = RooflineModel([CHIP], KERNELS)
     path = model.save(tmp_path / "session.json")
-    assert path.read_text(encoding="utf-8") == model._to_session()
+    assert text_of(path) == model._to_session()
     assert '    "time": [0.08, null, 0.001],\n' in model._to_session()
     assert again(model, tmp_path)._to_session() == model._to_session()
 
@@ -266,8 +267,7 @@ def with_trait(name: str) -> str:
     ],
 )
 def test_a_file_that_is_not_understood_is_refused_with_the_place(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "session.json"
-    path.write_text(text, encoding="utf-8")
+    path = write(tmp_path / "session.json", text)
     with pytest.raises(ValueError, match=message):
         RooflineModel.load(path)
 
@@ -311,15 +311,15 @@ def test_a_session_whose_story_has_a_damaged_question_is_refused(question: objec
     document = json.loads(path.read_text("utf-8"))
     assert RooflineModel.load(path).story is not None
     document["traits"]["story"]["steps"][0]["question"] = question
-    path.write_text(json.dumps(document), "utf-8")
+    write(path, document)
     with pytest.raises(ValueError, match=r"expected what rw\.Story makes"):
         RooflineModel.load(path)
 
 
 def test_what_a_page_may_open_is_not_part_of_a_session(tmp_path: Path) -> None:
     path = RooflineModel([CHIP], KERNELS, open_files="nothing").save(tmp_path / "session.json")
-    assert "open_files" not in path.read_text(encoding="utf-8")
-    path.write_text(changed(lambda document: document["traits"].update(open_files="folder")), encoding="utf-8")
+    assert "open_files" not in text_of(path)
+    write(path, changed(lambda document: document["traits"].update(open_files="folder")))
     assert rw.load(path).open_files == "uploads"
 
 
@@ -328,9 +328,9 @@ def test_a_step_of_an_edited_session_sets_only_what_a_story_may_set(tmp_path: Pa
     widget = rw.roofline([CHIP], KERNELS)
     rw.Story(widget, ["one", ("two", {"search": "mat"})])
     path = widget.save(tmp_path / "session.json")
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = json_of(path)
     document["traits"]["story"]["steps"][1]["changes"][name] = "folder"
-    path.write_text(json.dumps(document), encoding="utf-8")
+    write(path, document)
     edited = rw.load(path)
     before = getattr(edited, name, None)
     with pytest.raises(TraitError, match=f"step 1 sets '{name}', which no step may set"):
@@ -340,11 +340,11 @@ def test_a_step_of_an_edited_session_sets_only_what_a_story_may_set(tmp_path: Pa
 
 def test_a_chip_that_1_0_0_added_is_the_one_whose_figures_it_had(tmp_path: Path) -> None:
     path = RooflineModel([CHIP], KERNELS).save(tmp_path / "session.json")
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = json_of(path)
     ids = ["rtx-pro-6000", "apple-m4-max"]
     document["traits"].update(added_chips=[*ids, "b200"], shown=["one", *ids], focus_chip="rtx-pro-6000")
     document["what_if"] = {"apple-m4-max": {"bandwidth": {"Unified memory": 500e9}}}
-    path.write_text(json.dumps(document), encoding="utf-8")
+    write(path, document)
     model = RooflineModel.load(path)
     # The workstation's card reads 1,792 GB/s, the server's 1,597 GB/s. The M4 Max with 40 cores reads 546 GB/s.
     assert [chip.bandwidth() for chip in model.all_chips[1:3]] == [1792e9, 546e9]

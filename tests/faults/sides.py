@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.drawn import EVENTUALLY_SECONDS, Drawn
+from tests.browser.drawn import EVENTUALLY_SECONDS, Drawn, Grip
 from tests.browser.lab import Notebook, Server
-from tests.browser.rates import Grip, shown
+from tests.browser.rates import shown
 from tests.faults.kernel import Kernel
 
 CELL = """import time
@@ -70,7 +70,7 @@ class Page:
     def state(self) -> list[Any]:
         """Return what the first view shows of `KNOWN`."""
         drawn = self.drawn
-        titles = drawn.root.locator("h2.rw-title").all_text_contents()
+        titles = drawn.locator("h2.rw-title").all_text_contents()
         pressed = {name: drawn.toggle(name).get_attribute("aria-pressed") == "true" for name in CHIPS}
         return [
             shown(drawn, "peak"),
@@ -81,7 +81,7 @@ class Page:
 
     def grip(self) -> Grip:
         """Press on the thumb of the bandwidth's slider."""
-        return Grip(self.drawn, "bandwidth")
+        return self.drawn.grip("bandwidth")
 
     def slide(self) -> float:
         """Move the bandwidth's slider without a mouse, and return the bandwidth that the page then shows."""

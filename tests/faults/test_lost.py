@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import lab
-from tests.browser.rates import Grip, shown
+from tests.browser.drawn import Grip
+from tests.browser.rates import shown
 from tests.browser.tabs import READY
 from tests.faults.conftest import Faults, Thread
 from tests.faults.sides import CELL, ENDED, RESTARTED, WAITING, Page, agree, follow_each_other, is_same, rate_at
@@ -41,7 +42,7 @@ def is_usable_without_python(page: Page) -> None:
     after = page.slide()
     assert after != before
     drawn.eventually(lambda: drawn.roof("example") != roof)
-    undo = drawn.root.get_by_role("button", name="Undo")
+    undo = drawn.button("Undo")
     undo.evaluate("(button) => button.click()")
     drawn.eventually(lambda: shown(drawn, "bandwidth") == before)
 
@@ -104,11 +105,11 @@ def test_kernel_killed_while_a_file_is_sent(faults: Faults) -> None:
     page = faults.open([CELL.replace('locale="en"', 'locale="en", open_files="uploads"')], is_new=True)
     page.page.set_default_timeout(20_000)
     with stopped(page):
-        page.drawn.root.get_by_role("button", name="Open").click()
-        page.drawn.root.locator("input[type=file]").set_input_files(
+        page.drawn.button("Open").click()
+        page.drawn.locator("input[type=file]").set_input_files(
             files={"name": "run.csv", "mimeType": "text/csv", "buffer": b"name,flops,bytes\nmatmul,1e12,1e9\n"}
         )
-        panel = page.drawn.root.locator(".rw-opening")
+        panel = page.drawn.locator(".rw-opening")
         expect(panel).to_contain_text(WAITING)
         faults.says(WAITING)
         os.kill(page.kernel.process, signal.SIGKILL)
@@ -254,7 +255,7 @@ def test_two_people(faults: Faults) -> None:
 
 def both_drag(first: Page, second: Page) -> None:
     agree(first, second)
-    one, other = first.grip(), Grip(second.drawn, "peak")
+    one, other = first.grip(), second.drawn.grip("peak")
     for step in range(20):
         one.to(0.55 + 0.005 * step)
         other.to(0.55 + 0.005 * step)

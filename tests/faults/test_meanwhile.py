@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drawn import EVENTUALLY_SECONDS
-from tests.browser.rates import Grip
+from tests.browser.drawn import EVENTUALLY_SECONDS, Grip, centre
 from tests.faults.conftest import Faults, Thread
 from tests.faults.sides import CELL, Page, agree, follow_each_other, rate_at
 
@@ -52,6 +51,8 @@ DELETE = """() => {
   content.mode = 'command';
   return window.jupyterapp.commands.execute('notebook:delete-cell');
 }"""
+# How the view goes, and the cell that is left to show it.
+TAKEN_AWAY = {"output cleared": (CLEAR, 1), "cell deleted": (DELETE, 0)}
 NEW_VIEW = """() => {
   const { content } = window.jupyterapp.shell.currentWidget;
   content.activeCellIndex = 0;
@@ -177,16 +178,18 @@ def test_close(faults: Faults) -> None:
     follow_each_other(page)
 
 
-@pytest.mark.fault("output cleared while dragging", is_cheap=True)
-def test_output_cleared(faults: Faults) -> None:
+@pytest.mark.fault("{what} while dragging", is_cheap=True)
+@pytest.mark.parametrize("what", TAKEN_AWAY)
+def test_view_taken_away(faults: Faults, what: str) -> None:
+    script, left = TAKEN_AWAY[what]
     page = faults.open([CELL, "w"])
     grip = begin(page)
-    page.page.evaluate(CLEAR)
+    page.page.evaluate(script)
     expect(page.page.locator(".roofwidget")).to_have_count(0)
     grip.to(0.68)
     grip.release()
     page.kernel.value("setattr(w, 'title', 'while nothing was shown')")
-    page.book.run(1)
+    page.book.run(left)
     assert agree(page)[1] == near(0.65)
     follow_each_other(page)
 
@@ -195,9 +198,7 @@ def test_output_cleared(faults: Faults) -> None:
 @pytest.mark.parametrize("part", ["peak", "bandwidth", "ridge"])
 def test_output_cleared_under_the_roof(faults: Faults, part: str) -> None:
     page = faults.open([CELL, "w"])
-    box = page.drawn.root.locator(f"[data-part='{part}']").first.bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = centre(page.drawn.locator(f"[data-part='{part}']").first)
     page.page.mouse.move(x, y)
     page.page.mouse.down()
     page.page.mouse.move(x + 30, y - 20, steps=6)
@@ -228,20 +229,6 @@ def test_cell_run_again(faults: Faults) -> None:
     grip.release()
     assert agree(page)[1] == 1e12
     page.drawn.eventually(lambda: page.kernel.value("former.bandwidth") == near(0.65))
-    follow_each_other(page)
-
-
-@pytest.mark.fault("cell deleted while dragging", is_cheap=True)
-def test_cell_deleted(faults: Faults) -> None:
-    page = faults.open([CELL, "w"])
-    grip = begin(page)
-    page.page.evaluate(DELETE)
-    expect(page.page.locator(".roofwidget")).to_have_count(0)
-    grip.to(0.68)
-    grip.release()
-    page.kernel.value("setattr(w, 'title', 'while nothing was shown')")
-    page.book.run(0)
-    assert agree(page)[1] == near(0.65)
     follow_each_other(page)
 
 

@@ -20,6 +20,7 @@ from tests.environments import DEV, run
 from tests.hosts import hosts
 from tests.hosts.conftest import OpenPage
 from tests.hosts.hosts import HOSTS, Host
+from tests.places import write
 
 ALL: Final = os.environ.get("ROOFWIDGET_HOSTS", "") == "all"
 ATTEMPTS: Final = 12
@@ -115,7 +116,7 @@ def test_a_second_person_sees_the_picture_and_after_a_reload_the_widget(open_pag
 
 @of("documents")
 def test_a_notebook_that_papermill_has_run_becomes_a_page(open_page: OpenPage, tmp_path: Path) -> None:
-    (tmp_path / "lesson.ipynb").write_text(hosts.notebook(hosts.LESSON), encoding="utf-8")
+    write(tmp_path / "lesson.ipynb", hosts.notebook(hosts.LESSON))
     run("documents", tmp_path, tmp_path / "1", "papermill", "lesson.ipynb", "run.ipynb")
     run("documents", tmp_path, tmp_path / "2", "roofwidget", "page", "run.ipynb")
     guarded = open_page((tmp_path / "run.html").as_uri())
@@ -129,12 +130,12 @@ def test_a_notebook_that_papermill_has_run_becomes_a_page(open_page: OpenPage, t
 
 @of("documents")
 def test_myst_nb_shows_the_picture_where_html_comes_first(open_page: OpenPage, tmp_path: Path) -> None:
-    (tmp_path / "conf.py").write_text(
+    write(
+        tmp_path / "conf.py",
         'extensions = ["myst_nb"]\nnb_mime_priority_overrides = [("html", "text/html", 1)]\n'
         "nb_ipywidgets_js = {}\nhtml_theme = 'basic'\n",
-        encoding="utf-8",
     )
-    (tmp_path / "index.ipynb").write_text(hosts.notebook(hosts.LESSON), encoding="utf-8")
+    write(tmp_path / "index.ipynb", hosts.notebook(hosts.LESSON))
     run("documents", tmp_path, tmp_path / "1", "sphinx-build", "-b", "html", ".", "built")
     guarded = open_page((tmp_path / "built" / "index.html").as_uri())
     picture = guarded.page.locator("img[src^='data:image/svg+xml']")

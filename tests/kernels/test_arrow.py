@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import roofwidget as rw
+from tests.tables import has_columns
 
 pa = pytest.importorskip("pyarrow")
 
@@ -63,12 +64,9 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_a_frame_of_arrow_is_read_with_its_nulls_decimals_and_dictionaries(form: str) -> None:
     kernels = rw.read(FORMS[form](TABLE))
-    assert kernels.names.tolist() == ["b", "a", "b"]
-    np.testing.assert_array_equal(kernels.flops, [1, NAN, 3])
-    np.testing.assert_array_equal(kernels.bytes, [1.25, 0.1, NAN])
+    has_columns(kernels, names=["b", "a", "b"], flops=[1, NAN, 3], bytes=[1.25, 0.1, NAN])
     np.testing.assert_array_equal(kernels.time, np.array([1.5, NAN, 4.5]) * 1e-6)
-    assert kernels.category.tolist() == ["x", None, None]
-    np.testing.assert_array_equal(kernels.extra["on"], [1, NAN, 0])
+    has_columns(kernels, category=["x", None, None], extra={"on": [1, NAN, 0]})
     assert list(kernels.extra) == ["on"]
     assert "columns not used: start, shape" in kernels.warnings
 
@@ -86,8 +84,7 @@ def test_every_function_that_takes_a_frame_takes_one_of_arrow(form: str) -> None
 def test_a_frame_of_the_interchange_protocol_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = OnlyInterchange(pa.table({"name": ["a", "b"], "flops": [1, 2], "bytes": [3.0, None]}))
     kernels = rw.read(frame)
-    assert kernels.names.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(kernels.bytes, [3.0, NAN])
+    has_columns(kernels, names=["a", "b"], bytes=[3.0, NAN])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match="reading a OnlyInterchange needs pyarrow: pip install"):
         rw.read(frame)
@@ -100,10 +97,7 @@ def test_a_frame_of_polars_is_read_without_pyarrow(monkeypatch: pytest.MonkeyPat
     ).with_columns(pl.col("name").cast(pl.Categorical))
     for given in (frame, frame.lazy()):
         kernels = rw.read(given)
-        assert kernels.names.tolist() == ["a", "b"]
-        np.testing.assert_array_equal(kernels.flops, [1, NAN])
-        np.testing.assert_array_equal(kernels.bytes, [0.1, NAN])
-        np.testing.assert_array_equal(kernels.extra["on"], [1, NAN])
+        has_columns(kernels, names=["a", "b"], flops=[1, NAN], bytes=[0.1, NAN], extra={"on": [1, NAN]})
 
 
 def test_without_pyarrow_and_polars_a_stream_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +117,7 @@ def test_a_column_of_arrow_or_polars_is_no_table() -> None:
 
 def test_a_mapping_may_hold_arrays_of_arrow() -> None:
     kernels = rw.Kernels.from_dataframe({"name": pa.array(["a"]), "flops": pa.array([1]), "bytes": [2.0]})
-    assert (kernels.names.tolist(), kernels.flops.tolist()) == (["a"], [1.0])
+    has_columns(kernels, names=["a"], flops=[1.0])
 
 
 def every_column() -> rw.Kernels:

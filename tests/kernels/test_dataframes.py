@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import roofwidget as rw
+from tests.tables import has_columns
 
 CHIP = rw.Chip("Mine", {"fp32": 1e13, "bf16": 2e13}, {"HBM": 1e12})
 CELLS = {"name": ["a", "b"], "flops": [4e9, 2e9], "bytes": [1e6, 2e6]}
@@ -195,7 +196,7 @@ def test_a_second_column_of_a_measure_is_named_and_our_own_word_wins(way: str) -
     kernels = WAYS[way](
         pd.DataFrame({"duration (ms)": [7, 8], "Calls": [3, 4], **CELLS, "time": [5, 6], "count": [1, 2]})
     )
-    assert (kernels.time.tolist(), kernels.count.tolist()) == ([5, 6], [1, 2])
+    has_columns(kernels, time=[5, 6], count=[1, 2])
     first, second = kernels.warnings
     assert first.startswith("'duration (ms)' is not used: the time is 'time'; 2 of 2 rows differ; ")
     assert first.endswith("row 0, column 'duration (ms)': 7 ms, but 'time' is 5 s")
@@ -228,9 +229,9 @@ def test_the_index_of_a_frame_has_the_names_of_kernels(way: str, index: Any) -> 
 def test_an_index_beside_names_is_a_further_column_if_it_says_something() -> None:
     levels = pd.MultiIndex.from_tuples([("a", "bf16"), ("b", "fp32")], names=["kernel", "dtype"])
     kernels = rw.read(pd.DataFrame({"flops": [4e9, 2e9], "bytes": [1e6, 2e6]}, index=levels))
-    assert (kernels.names.tolist(), kernels.precision.tolist()) == (["a", "b"], ["bf16", "fp32"])
+    has_columns(kernels, names=["a", "b"], precision=["bf16", "fp32"])
     kernels = rw.read(pd.DataFrame(CELLS, index=pd.Index([7, 8], name="step")))
-    assert (kernels.names.tolist(), kernels.extra["step"].tolist()) == (["a", "b"], [7, 8])
+    has_columns(kernels, names=["a", "b"], extra={"step": [7, 8]})
     assert rw.read(pd.DataFrame(CELLS, index=[7, 8])).extra == {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import runpy
 from pathlib import Path
@@ -14,9 +13,11 @@ import pytest
 import roofwidget as rw
 from roofwidget import Chip, Kernels
 from roofwidget.kernels.filters import Filters, share_of_time, small
+from tests import places
+from tests.places import golden
 
-GOLDEN_FOLDER: Final = Path(__file__).parents[1] / "golden"
-GOLDEN: Final[dict[str, Any]] = json.loads((GOLDEN_FOLDER / "filters.json").read_text(encoding="utf-8"))
+GOLDEN_FOLDER: Final = places.GOLDEN
+GOLDEN: Final[dict[str, Any]] = golden("filters.json")
 CASES: Final[list[dict[str, Any]]] = GOLDEN["cases"]
 CHIP: Final = Chip("My chip", {"bf16": 1e14, "fp32": 1e13}, {"HBM": 1e12, "L2": 1e13})
 

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget import Kernels
+from tests.tables import has_columns
 
 NAN = math.nan
 
@@ -43,15 +44,18 @@ def launches() -> Kernels:
 
 def test_groups_are_sums_in_order_of_first_appearance(launches: Kernels) -> None:
     sums = launches.groupby("name")
-    assert sums.names.tolist() == ["gemm", "copy"]
-    assert sums.flops_by_precision[""].tolist() == [48, 0]
-    assert sums.flops.tolist() == [50, 0]
-    assert sums.time.tolist() == [15, 2]
-    assert sums.self_time.tolist() == [14, 2]
-    assert sums.count.tolist() == [4, 1]
-    assert sums.bytes_by_level["DRAM"].tolist() == [18, 16]
-    assert sums.arithmetic_intensity.tolist() == [50 / 18, 0]
-    assert sums.achieved.tolist() == [50 / 15, 0]
+    has_columns(
+        sums,
+        names=["gemm", "copy"],
+        flops_by_precision={"": [48, 0]},
+        flops=[50, 0],
+        time=[15, 2],
+        self_time=[14, 2],
+        count=[4, 1],
+        bytes_by_level={"DRAM": [18, 16]},
+        arithmetic_intensity=[50 / 18, 0],
+        achieved=[50 / 15, 0],
+    )
     assert (sums.warnings, sums.source) == (("odd",), "trace.json")
 
 
@@ -62,9 +66,7 @@ def test_a_level_that_a_part_does_not_tell_is_unknown_for_the_sum(launches: Kern
 
 def test_groups_are_by_all_columns_that_are_named(launches: Kernels) -> None:
     sums = launches.groupby("name", "shape")
-    assert sums.names.tolist() == ["gemm", "copy", "gemm"]
-    assert sums.extra["shape"].tolist() == ["8x8", None, "16x16"]
-    assert sums.time.tolist() == [5, 2, 10]
+    has_columns(sums, names=["gemm", "copy", "gemm"], extra={"shape": ["8x8", None, "16x16"]}, time=[5, 2, 10])
     assert launches.groupby() == launches.groupby("name")
 
 
@@ -75,11 +77,12 @@ def test_groups_without_a_name_are_named_by_what_they_share(launches: Kernels) -
 
 def test_a_group_keeps_what_all_its_rows_share(launches: Kernels) -> None:
     sums = launches.groupby("name")
-    assert sums.precision.tolist() == ["fp16", None]
-    assert sums.category.tolist() == ["dot", "copy"]
-    assert sums.extra["shape"].tolist() == [None, None]
-    np.testing.assert_array_equal(sums.extra["occupancy"], [NAN, NAN])
-    assert sums.extra["gpu"].tolist() == ["A", "A"]
+    has_columns(
+        sums,
+        precision=["fp16", None],
+        category=["dot", "copy"],
+        extra={"shape": [None, None], "occupancy": [NAN, NAN], "gpu": ["A", "A"]},
+    )
     assert sums.origin["flops"].tolist() == ["2MNK; counter", "none"]
     assert sums.origin["time"].tolist() == ["duration", "duration"]
 
@@ -91,9 +94,7 @@ def test_many_origins_of_one_group_are_told_by_the_first_three() -> None:
 
 def test_the_spread_is_of_one_launch(launches: Kernels) -> None:
     sums = launches.groupby("name")
-    assert sums.extra["time min (s)"].tolist() == [1, 2]
-    assert sums.extra["time median (s)"].tolist() == [2, 2]
-    assert sums.extra["time max (s)"].tolist() == [10, 2]
+    has_columns(sums, extra={"time min (s)": [1, 2], "time median (s)": [2, 2], "time max (s)": [10, 2]})
 
 
 def test_a_median_counts_each_launch_of_a_row() -> None:
@@ -106,10 +107,7 @@ def test_an_unknown_part_makes_a_sum_unknown_and_is_said() -> None:
         ["a", "a", "b", "c"], {"": [1, NAN, NAN, 3]}, [NAN, 2, 3, 4], time=[1, NAN, 1, 1], count=[1, 1, 1, 1]
     )
     sums = table.groupby("name")
-    np.testing.assert_array_equal(sums.flops, [NAN, NAN, 3])
-    np.testing.assert_array_equal(sums.bytes, [NAN, 3, 4])
-    np.testing.assert_array_equal(sums.time, [NAN, 1, 1])
-    np.testing.assert_array_equal(sums.extra["time max (s)"], [NAN, 1, 1])
+    has_columns(sums, flops=[NAN, NAN, 3], bytes=[NAN, 3, 4], time=[NAN, 1, 1], extra={"time max (s)": [NAN, 1, 1]})
     assert sums.warnings == (
         "FLOPs of 1 of 3 groups are unknown: a part of each of these groups is unknown",
         "bytes of 1 of 3 groups are unknown: a part of each of these groups is unknown",
@@ -120,17 +118,13 @@ def test_an_unknown_part_makes_a_sum_unknown_and_is_said() -> None:
 def test_words_for_memory_outside_the_chip_stand_for_each_other_in_a_sum() -> None:
     table = Kernels(["a", "a"], [1, 1], {"HBM": [5, NAN], "DRAM": [NAN, 7], "network": [NAN, 2]})
     sums = table.groupby("name")
-    assert sums.bytes.tolist() == [12]
-    assert sums.network_bytes.tolist() == [2]
+    has_columns(sums, bytes=[12], network_bytes=[2])
 
 
 def test_plain_flops_of_several_precisions_go_to_their_own() -> None:
     table = Kernels(["a", "a", "b"], [1, 2, 4], [1, 1, 1], precision=["fp16", "fp8", "fp16"])
     sums = table.groupby("name")
-    assert sums.precision.tolist() == [None, "fp16"]
-    np.testing.assert_array_equal(sums.flops_by_precision["fp16"], [1, NAN])
-    np.testing.assert_array_equal(sums.flops_by_precision["fp8"], [2, NAN])
-    np.testing.assert_array_equal(sums.flops_by_precision[""], [NAN, 4])
+    has_columns(sums, precision=[None, "fp16"], flops_by_precision={"fp16": [1, NAN], "fp8": [2, NAN], "": [NAN, 4]})
 
 
 def test_an_unknown_column_to_group_by_names_the_nearest(launches: Kernels) -> None:
@@ -196,8 +190,7 @@ def test_groups_of_groups_reach_down_to_the_launches(launches: Kernels) -> None:
     twice = launches.groupby("name", "shape").groupby("name")
     assert twice.launches == launches
     assert twice.launches_of(0) == launches[[0, 2, 3]]
-    assert twice.extra["time median (s)"].tolist() == [2, 2]
-    assert twice.time.tolist() == launches.groupby("name").time.tolist()
+    has_columns(twice, extra={"time median (s)": [2, 2]}, time=launches.groupby("name").time.tolist())
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
@@ -228,8 +221,7 @@ def test_self_time_is_the_time_where_nothing_else_is_told(launches: Kernels) -> 
 def test_origins_and_further_columns_are_sliced_with_the_rows(launches: Kernels) -> None:
     part = launches[[3, 0]]
     assert part.origin["flops"].tolist() == ["counter", "2MNK"]
-    assert part.extra["occupancy"].tolist() == [0.25, 0.5]
-    assert part.extra["shape"].tolist() == ["16x16", "8x8"]
+    has_columns(part, extra={"occupancy": [0.25, 0.5], "shape": ["16x16", "8x8"]})
     assert part.codes("shape").at(0) == "16x16"
     assert part.codes("origin:flops").at(1) == "2MNK"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.kernels.matching import match_rows
@@ -67,7 +67,6 @@ def matched_by_hand(before: Kernels, after: Kernels) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-@settings(deadline=None)
 @given(runs(), runs())
 def test_rows_match_as_the_rules_say_when_each_is_applied_row_by_row(before: Kernels, after: Kernels) -> None:
     rows, others = match_rows(before, after, ("name",))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +11,9 @@ from hypothesis import strategies as st
 
 from roofwidget import Kernels
 from roofwidget.kernels.names import displayed, shortened
+from tests.places import golden
 
-GOLDEN: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parent.parent / "golden" / "kernel_names.json").read_text(encoding="utf-8")
-)
+GOLDEN: list[dict[str, Any]] = golden("kernel_names.json")
 
 FLASH = (
     "void flash_attention::fwd_kernel<flash_attention::Fwd_kernel_traits<64, 128, 128, 4, false, true, "

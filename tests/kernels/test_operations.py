@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +14,10 @@ from roofwidget.chips import MissingFigureError
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import as_kernels
 from roofwidget.units import format_intensity, format_quantity, ratio_units
+from tests.places import golden
+from tests.tables import has_columns
 
-GOLDEN: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "golden" / "operations.json").read_text(encoding="utf-8")
-)
+GOLDEN: dict[str, Any] = golden("operations.json")
 CARD = rw.Chip("card", GOLDEN["reports"]["chip"]["peaks"], GOLDEN["reports"]["chip"]["memories"])
 
 
@@ -54,8 +52,7 @@ def test_each_kernel_has_the_unit_of_its_own_operations() -> None:
 
 def test_a_kernel_of_int8_is_judged_by_the_int8_peak() -> None:
     found = rw.bound(rw.Kernel("quantized", {"int8": 4e12}, 1e10, time=0.04), CARD)
-    assert found.peak.tolist() == [2e14]
-    assert found.utilization.tolist() == [0.5]
+    has_columns(found, peak=[2e14], utilization=[0.5])
     with pytest.raises(MissingFigureError, match="int4"):
         rw.bound(rw.Kernel("k", {"int4": 1}, 1), CARD)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roofwidget.kernels.presets import preset, presets
+from tests.places import text_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -61,7 +62,7 @@ def test_every_figure_of_the_guide_names_the_guide() -> None:
 def test_the_guide_is_the_table_of_the_data_file() -> None:
     if not DATA.exists():
         pytest.skip("the file that the catalogue was made from is not here")
-    data = tomllib.loads(DATA.read_text(encoding="utf-8"))
+    data = tomllib.loads(text_of(DATA))
     original = next(entry for entry in data["presets"] if entry["id"] == "tpu-roofline-guide")
     expected = [(e["name"], e["precision"], e["compute_flops"], e["bandwidth"]) for e in original["entries"]]
     found = [(c.name, c.default_precision, c.peak(), c.bandwidth()) for c in preset("tpu-roofline-guide").chips]

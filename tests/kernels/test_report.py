@@ -9,6 +9,8 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.workloads import Graph, chain, decoder, dim
+from tests.places import write
+from tests.tables import has_columns
 
 EVIL = "<script>alert(1)</script>"
 
@@ -87,9 +89,9 @@ def test_a_partition_is_a_table_of_its_kernels() -> None:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    (tmp_path / "a.csv").write_text("name,flops,bytes,time (s)\nk,1e9,1e6,2\nl,1e9,1e6,3\n", encoding="utf-8")
-    (tmp_path / "b.csv").write_text("name,flops,bytes,time (s)\nm,4e9,2e6,5\n", encoding="utf-8")
-    (tmp_path / "c.csv").write_text("name,flops,bytes\nm,x,2\n", encoding="utf-8")
+    write(tmp_path / "a.csv", "name,flops,bytes,time (s)\nk,1e9,1e6,2\nl,1e9,1e6,3\n")
+    write(tmp_path / "b.csv", "name,flops,bytes,time (s)\nm,4e9,2e6,5\n")
+    write(tmp_path / "c.csv", "name,flops,bytes\nm,x,2\n")
     return tmp_path
 
 
@@ -97,8 +99,7 @@ def runs(tmp_path: Path) -> Path:
 def test_profiles_are_merged_summed_and_shown_as_a_table(runs: Path) -> None:
     profiles = rw.read_many(runs / "*.csv")
     merged = profiles.merge()
-    assert merged.names.tolist() == ["k", "l", "m"]
-    assert merged.extra["profile"].tolist() == [str(runs / "a.csv")] * 2 + [str(runs / "b.csv")]
+    has_columns(merged, names=["k", "l", "m"], extra={"profile": [str(runs / "a.csv")] * 2 + [str(runs / "b.csv")]})
     assert merged.source == "2 profiles"
     assert profiles.totals()["time"] == 10
     assert profiles.totals()["flops"] == 6e9

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,10 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.kernels.work import TYPED_ORIGIN, with_typed_work
+from tests.places import golden
+from tests.tables import has_columns
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden/typed_work.json").read_text(encoding="utf-8"))
+GOLDEN = golden("typed_work.json")
 
 
 def known(column: Any) -> list[float | None]:
@@ -45,5 +45,4 @@ def test_bytes_are_unknown_if_the_chip_of_the_kernels_has_none_in_its_main_memor
     chip = rw.Chip("two", {"bf16": 1e15}, {"HBM": 4e12, "LPDDR5X": 5e11})
     kernels = rw.Kernels(["a"], [1.0], {"LPDDR5X": [2.0]}, chip=chip)
     found = with_typed_work(kernels, {0: {"bytes": 7}})
-    assert found.bytes.tolist() == [7]
-    assert found.bytes_by_level["LPDDR5X"].tolist() == [2]
+    has_columns(found, bytes=[7], bytes_by_level={"LPDDR5X": [2]})

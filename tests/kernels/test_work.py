@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
+from tests.places import FIXTURES, write
+from tests.tables import has_columns
 
 NAN = float("nan")
-ROCPROF = Path(__file__).parents[1] / "fixtures" / "rocprof"
+ROCPROF = FIXTURES / "rocprof"
 
 
 def profiled(**changes: Any) -> rw.Kernels:
@@ -34,9 +36,7 @@ def attention() -> rw.workloads.Op:
 
 def test_work_of_one_launch_times_the_launches_fills_in_what_is_unknown() -> None:
     table = profiled().with_work({"FLASH*kernel": {"flops": "4 GFLOP", "bytes": 3e6, "precision": "bf16"}})
-    assert table.flops.tolist() == [8e9, 0, 5e9]
-    np.testing.assert_array_equal(table.bytes, [6e6, 8e6, NAN])
-    assert table.precision.tolist() == ["bf16", None, None]
+    has_columns(table, flops=[8e9, 0, 5e9], bytes=[6e6, 8e6, NAN], precision=["bf16", None, None])
     assert table.warnings == ()
 
 
@@ -67,8 +67,7 @@ def test_replace_gives_new_amounts_for_known_ones_and_keeps_other_levels() -> No
 
 def test_a_level_beside_the_main_memory_is_filled_in_where_it_is_unknown() -> None:
     table = profiled().with_work({"*": {"bytes": {"HBM": 1, "L2": 2}}})
-    np.testing.assert_array_equal(table.bytes, [2, 8e6, 4])
-    np.testing.assert_array_equal(table.bytes_by_level["L2"], [7, 9e6, 8])
+    has_columns(table, bytes=[2, 8e6, 4], bytes_by_level={"L2": [7, 9e6, 8]})
     assert table.origin["bytes:L2"].tolist() == [None, None, "given per launch by work['*']"]
 
 
@@ -134,8 +133,7 @@ def test_wrong_work_is_named_by_its_pattern(work: Any, error: type[Exception], m
 
 
 def test_every_reader_takes_work(tmp_path: Path) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text("name,time (us)\nflash_fwd,31\ncopy,2\n", encoding="utf-8")
+    path = write(tmp_path / "run.csv", "name,time (us)\nflash_fwd,31\ncopy,2\n")
     work = {"flash*": {"flops": "3.1 GFLOP"}}
     for kernels in (
         rw.read(path, work=work),
@@ -154,7 +152,6 @@ def test_every_reader_takes_work(tmp_path: Path) -> None:
 
 
 def test_work_is_named_among_the_options_of_a_reader(tmp_path: Path) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text("name,time (us)\nflash_fwd,31\n", encoding="utf-8")
+    path = write(tmp_path / "run.csv", "name,time (us)\nflash_fwd,31\n")
     with pytest.raises(TypeError, match="did you mean 'work'"):
         rw.read(path, wrk={})

@@ -17,6 +17,7 @@ from IPython.utils.capture import RichOutput, capture_output
 import roofwidget as rw
 from roofwidget.live import magic
 from roofwidget.measure.recording import Recording, active_recording
+from tests.tables import has_columns
 
 CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "20 GB/s"})
 
@@ -228,7 +229,7 @@ def test_measured_functions_are_points(shell: Any) -> None:
     kind, _ = run(shell, "%%roofline -w w\nown(a)")[0]
     assert kind is np.ndarray
     kernels = shell.user_ns["w"].kernels
-    assert (kernels.names.tolist(), kernels.flops.tolist()) == (["own"], [7 * 64 * 64])
+    has_columns(kernels, names=["own"], flops=[7 * 64 * 64])
 
 
 @pytest.mark.parametrize(
@@ -288,9 +289,7 @@ def test_calls_of_jitted_functions_are_seen_and_other_calls_of_jax_are_said_not_
     run(shell, "%%roofline -w w\nfor _ in range(3):\n    y = j(x)\ngradient = jax.grad(lambda x: j(x).sum())(x)")
     kernels = shell.user_ns["w"].kernels
     assert shell.user_ns["j"] is function
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["<lambda>"], [3])
-    assert kernels.flops.tolist() == [3 * 2 * 32**3]
-    assert kernels.bytes.tolist() == [3 * 2 * 32 * 32 * 4]
+    has_columns(kernels, names=["<lambda>"], count=[3], flops=[3 * 2 * 32**3], bytes=[3 * 2 * 32 * 32 * 4])
     _, _, shown = run(shell, "%%roofline -w w\nx @ x")
     assert "Operations on JAX arrays outside of a function of jax.jit are not seen" in line_below(shown)
 

@@ -16,6 +16,7 @@ from roofwidget.measure import recording
 from roofwidget.measure.counts import Counts, OpCount
 from roofwidget.measure.profile import Profile
 from roofwidget.measure.recording import Recording, active_recording
+from tests.tables import has_columns, lists
 
 CHIP = rw.Chip("Mine", {"fp32": "100 GFLOP/s", "fp64": "50 GFLOP/s"}, {"DRAM": "20 GB/s"})
 
@@ -63,11 +64,14 @@ def test_a_recording_is_a_series_of_its_own_and_the_rows_before_stay(model: rw.R
     with rw.record(model) as again:
         again.add("copy", 0, 8e6, time=1e-3)
     assert (run.name, again.name) == ("run 1", "run 2")
-    assert model.kernels.names.tolist() == ["before", "gelu", "copy"]
-    assert model.kernels.category.tolist() == [None, "run 1", "run 2"]
-    assert model.kernels.flops.tolist() == [1e9, 2e9, 0]
-    assert model.kernels.bytes.tolist() == [1e8, 12e6, 8e6]
-    assert model.kernels.time.tolist() == [0.02, 0.003, 0.001]
+    has_columns(
+        model.kernels,
+        names=["before", "gelu", "copy"],
+        category=[None, "run 1", "run 2"],
+        flops=[1e9, 2e9, 0],
+        bytes=[1e8, 12e6, 8e6],
+        time=[0.02, 0.003, 0.001],
+    )
     assert run.kernels.names.tolist() == ["gelu"]
     assert run.kernels.origin["flops"].tolist() == ["stated"]
 
@@ -112,13 +116,15 @@ def test_equal_operations_are_one_row_with_their_count_and_times(model: rw.Roofl
             run.report(matmul(time))
         run.report(matmul(2e-3, n=32))
         run.report(OpCount("view", {}, 0, 0, time=1e-6))
-    assert run.kernels.names.tolist() == ["matmul", "matmul"]
-    assert run.kernels.count.tolist() == [3, 1]
-    assert run.kernels.flops.tolist() == [3 * 524_288, 65_536]
-    assert run.kernels.bytes.tolist() == [3 * 98_304, 24_576]
-    np.testing.assert_allclose(run.kernels.time, [6e-3, 2e-3], rtol=1e-12)
-    assert run.kernels.extra["time min (s)"].tolist() == [1e-3, 2e-3]
-    assert run.kernels.extra["time max (s)"].tolist() == [4e-3, 2e-3]
+    has_columns(
+        run.kernels,
+        names=["matmul", "matmul"],
+        count=[3, 1],
+        flops=[3 * 524_288, 65_536],
+        bytes=[3 * 98_304, 24_576],
+        time=pytest.approx([6e-3, 2e-3], rel=1e-12),
+        extra={"time min (s)": [1e-3, 2e-3], "time max (s)": [4e-3, 2e-3]},
+    )
     assert repr(run) == "Recording(loop: 4 operations, 8 ms)"
 
 
@@ -132,15 +138,11 @@ def test_rows_are_modules_or_the_whole_call_if_asked(model: rw.RooflineModel) ->
     with rw.record(model, by="module") as run:
         for op in ops:
             run.report(op)
-    assert run.kernels.names.tolist() == ["mlp.up", "mlp.down", "add"]
-    assert run.kernels.flops.tolist() == [1010, 500, 5]
-    assert run.kernels.time.tolist() == [3, 4, 8]
+    has_columns(run.kernels, names=["mlp.up", "mlp.down", "add"], flops=[1010, 500, 5], time=[3, 4, 8])
     with rw.record(model, "all", by="call") as run:
         for op in ops:
             run.report(op)
-    assert run.kernels.names.tolist() == ["all"]
-    assert (run.kernels.flops.tolist(), run.kernels.bytes.tolist()) == ([1515], [340])
-    assert (run.kernels.time.tolist(), run.kernels.count.tolist()) == ([15], [1])
+    has_columns(run.kernels, names=["all"], flops=[1515], bytes=[340], time=[15], count=[1])
 
 
 def test_the_chart_is_updated_a_few_times_a_second_and_always_at_the_end(model: rw.RooflineModel, clock: Clock) -> None:
@@ -242,7 +244,7 @@ def test_bad_arguments_are_named(model: rw.RooflineModel) -> None:
         with pytest.raises(ValueError, match="add: bytes of 'x' must be a finite number that is not negative, got -1"):
             run.add("x", 1, -1)
         run.add("x", {"fp32": 1, "fp64": "2 FLOP"}, None)
-    assert {key: column.tolist() for key, column in run.kernels.flops_by_precision.items()} == {
+    assert lists(run.kernels.flops_by_precision) == {
         "fp32": [1],
         "fp64": [2],
     }
@@ -288,9 +290,7 @@ def test_each_call_of_a_measured_function_is_a_point_and_other_calls_only_call_i
         assert triad(1000) == 1000
         assert triad(1000) == 1000
         assert Solver().solve(factor=4) == 8
-    assert model.kernels.names.tolist() == ["before", "triad", "solve"]
-    assert model.kernels.flops.tolist() == [1e9, 4000, 1e9]
-    assert model.kernels.count.tolist() == [1, 2, 1]
+    has_columns(model.kernels, names=["before", "triad", "solve"], flops=[1e9, 4000, 1e9], count=[1, 2, 1])
     assert model.kernels.bytes.tolist()[:2] == [1e8, 48e3]
     assert np.isnan(model.kernels.bytes[2])
     assert model.kernels.precision.tolist() == [None, "fp64", None]
@@ -315,9 +315,7 @@ def test_a_measured_function_is_timed_and_a_measured_call_inside_leaves_its_self
 
     with Recording(model, "run", clock=clock) as run:
         outer()
-    assert run.kernels.names.tolist() == ["inner", "outer"]
-    assert run.kernels.time.tolist() == [2, 3]
-    assert run.kernels.self_time.tolist() == [2, 1]
+    has_columns(run.kernels, names=["inner", "outer"], time=[2, 3], self_time=[2, 1])
 
 
 def test_a_measured_call_that_raises_is_no_point(model: rw.RooflineModel) -> None:

@@ -32,6 +32,7 @@ from roofwidget.measure.peak_figures import PeakRequest, measure
 from roofwidget.measure.probes import Probe
 from roofwidget.measure.system import Cache, Machine, Usage
 from roofwidget.measure.torch import probes as torch_probes
+from tests.tables import warns
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 TWO_CORES = Machine(
@@ -346,7 +347,7 @@ def test_a_quiet_machine_is_measured_in_less_than_the_budget(fakes: FakeProbes) 
 def test_steps_beyond_the_budget_are_said(fakes: FakeProbes) -> None:
     found = measured(fakes, steps=1000)
     assert fakes.clock.now <= 10.0
-    assert any("of 1000 steps" in warning for warning in rate(found, "DRAM").warnings)
+    assert warns(rate(found, "DRAM"), "of 1000 steps")
 
 
 def test_rates_that_vary_are_said_and_measured_once_more(fakes: FakeProbes) -> None:

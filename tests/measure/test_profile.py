@@ -17,6 +17,7 @@ from roofwidget.measure.frameworks import framework_of
 from roofwidget.measure.hardware_peaks import HardwarePeaks, MeasuredRate
 from roofwidget.measure.profile import Profile
 from roofwidget.measure.system import Shares
+from tests.tables import has_columns
 
 CHIP = rw.Chip("My chip", {"fp32": 1e11, "fp64": 5e10}, {"DRAM": 2e10, "L3": 1e11, "L2": 4e11})
 
@@ -41,10 +42,13 @@ def test_a_profile_has_sums_over_its_operations() -> None:
 
 def test_views_have_no_row_and_operations_without_flops_have_zero() -> None:
     kernels = profile_of().kernels
-    assert kernels.names.tolist() == ["layer1 matmul", "layer2 copy", "layer1 matmul"]
-    assert kernels.flops.tolist() == [4e9, 0, 4e9]
-    assert kernels.bytes.tolist() == [1e8, 2e8, 1e8]
-    assert kernels.extra["shapes"].tolist() == ["2×2, 2×2", "2×2", "2×2, 2×2"]
+    has_columns(
+        kernels,
+        names=["layer1 matmul", "layer2 copy", "layer1 matmul"],
+        flops=[4e9, 0, 4e9],
+        bytes=[1e8, 2e8, 1e8],
+        extra={"shapes": ["2×2, 2×2", "2×2", "2×2, 2×2"]},
+    )
 
 
 def test_the_whole_call_is_a_row_of_the_program() -> None:
@@ -56,10 +60,7 @@ def test_the_whole_call_is_a_row_of_the_program() -> None:
 
 def test_modules_are_rows_in_call_order_with_sums() -> None:
     kernels = profile_of(by="module").kernels
-    assert kernels.names.tolist() == ["layer1", "layer2"]
-    assert kernels.flops.tolist() == [8e9, 0]
-    assert kernels.bytes.tolist() == [2e8, 2e8]
-    assert kernels.time.tolist() == [0.1, 0.02]
+    has_columns(kernels, names=["layer1", "layer2"], flops=[8e9, 0], bytes=[2e8, 2e8], time=[0.1, 0.02])
     assert kernels.program.time.tolist() == [0.2]
 
 
@@ -86,15 +87,17 @@ def test_unknown_amounts_stay_unknown_in_modules_and_sums_say_what_they_leave_ou
 def test_the_bound_is_that_of_the_rows_on_a_chip() -> None:
     bound = profile_of().bound(CHIP)
     # 4 GFLOP at 100 GFLOP/s; 200 MB at 20 GB/s.
-    assert bound.time.tolist() == pytest.approx([0.04, 0.01, 0.04])
-    assert bound.bound_by.tolist() == ["compute", "DRAM", "compute"]
-    assert bound.utilization.tolist() == pytest.approx([0.8, 0.5, 0.8])
+    has_columns(
+        bound,
+        time=pytest.approx([0.04, 0.01, 0.04]),
+        bound_by=["compute", "DRAM", "compute"],
+        utilization=pytest.approx([0.8, 0.5, 0.8]),
+    )
 
 
 def test_a_bound_can_be_that_of_a_cache() -> None:
     bound = profile_of().bound(CHIP, memory="L3")
-    assert bound.bound_by.tolist() == ["compute", "L3", "compute"]
-    assert bound.time.tolist() == pytest.approx([0.04, 0.002, 0.04])
+    has_columns(bound, bound_by=["compute", "L3", "compute"], time=pytest.approx([0.04, 0.002, 0.04]))
     with pytest.raises(rw.MissingFigureError, match="L7"):
         profile_of().bound(CHIP, memory="L7")
 

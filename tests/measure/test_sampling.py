@@ -34,6 +34,11 @@ def matmul(clock: Clock, flops_per_s: Callable[[int], float]) -> Callable[[int],
     return lambda size: probe(clock, repeat(2.0 * size**3 / flops_per_s(size)), 2.0 * size**3, str(size))
 
 
+def doubled(rates: dict[int, float], budget_s: float) -> Sample:
+    clock = Clock()
+    return Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), budget_s)
+
+
 def test_the_best_the_median_and_the_spread_are_of_the_timed_runs_without_the_warm_up() -> None:
     clock = Clock()
     found = Sampler(clock, steps=5, warmup=2).sample(probe(clock, iter([9, 9, 1, 2, 4, 5, 8]), work=40), 1000)
@@ -108,21 +113,26 @@ def test_a_device_is_synchronised_once_per_five_runs() -> None:
     assert batches == [1, 5, 5, 2]
 
 
-def test_sizes_double_while_the_rate_grows() -> None:
-    clock = Clock()
-    rates = {64: 40e9, 256: 50e9, 1024: 100e9, 2048: 150e9, 4096: 151e9, 8192: 900e9}
-    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
-    # 151 is less than 2 % more than 150: doubling ends, and the better of the two counts.
-    assert found.probe.method == "4096"
-    assert found.best == pytest.approx(151e9)
-
-
-def test_a_larger_size_that_is_slower_leaves_the_smaller_one() -> None:
-    clock = Clock()
-    rates = {64: 40e9, 256: 50e9, 1024: 100e9, 2048: 90e9, 4096: 900e9}
-    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
-    assert found.probe.method == "1024"
-    assert found.best == pytest.approx(100e9)
+@pytest.mark.parametrize(
+    ("rates", "budget_s", "best"),
+    [
+        # 151 is less than 2 % more than 150: doubling ends, and the better of the two counts.
+        ({64: 40e9, 256: 50e9, 1024: 100e9, 2048: 150e9, 4096: 151e9, 8192: 900e9}, 1000, 4096),
+        ({64: 40e9, 256: 50e9, 1024: 100e9, 2048: 90e9, 4096: 900e9}, 1000, 1024),
+        ({64: 90e9, 256: 10e9, 1024: 100e9, 2048: 120e9, 4096: 121e9}, 1000, 4096),
+        ({64: 80e9, 256: 1e9, 1024: 100e9, 2048: 90e9}, 1, 1024),
+    ],
+    ids=[
+        "sizes double while the rate grows",
+        "a larger size that is slower leaves the smaller one",
+        "trials do not end the doubling",
+        "a trial that waited for other programs does not stop larger sizes",
+    ],
+)
+def test_the_best_size_is_found_by_doubling(rates: dict[int, float], budget_s: float, best: int) -> None:
+    found = doubled(rates, budget_s)
+    assert found.probe.method == str(best)
+    assert found.best == pytest.approx(rates[best])
 
 
 def test_one_fast_run_of_a_size_does_not_end_the_doubling() -> None:
@@ -137,24 +147,8 @@ def test_one_fast_run_of_a_size_does_not_end_the_doubling() -> None:
     assert found.probe.method == "4096"
 
 
-def test_trials_do_not_end_the_doubling() -> None:
-    clock = Clock()
-    rates = {64: 90e9, 256: 10e9, 1024: 100e9, 2048: 120e9, 4096: 121e9}
-    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1000)
-    assert found.probe.method == "4096"
-
-
-def test_a_trial_that_waited_for_other_programs_does_not_stop_larger_sizes() -> None:
-    clock = Clock()
-    rates = {64: 80e9, 256: 1e9, 1024: 100e9, 2048: 90e9}
-    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 1.0)
-    assert found.probe.method == "1024"
-
-
 def test_a_small_matrix_that_is_faster_than_larger_ones_is_said() -> None:
-    clock = Clock()
-    rates = {64: 80e9, 256: 70e9, 1024: 60e9, 2048: 50e9}
-    found = Sampler(clock).doubled(matmul(clock, lambda size: rates[size]), tuple(rates), 100.0)
+    found = doubled({64: 80e9, 256: 70e9, 1024: 60e9, 2048: 50e9}, 100.0)
     assert found.best == pytest.approx(80e9)
     assert found.probe.warnings == ("small matrices came out fastest: other programs disturbed the larger ones",)
 

@@ -18,6 +18,7 @@ from roofwidget.measure import sweep as module
 from roofwidget.measure.counts import Counts, OpCount
 from roofwidget.measure.profile import Profile
 from tests.measure.torch.models import ResNet18
+from tests.tables import has_columns
 
 CHIP = rw.Chip("My CPU", {"fp64": "100 GFLOP/s", "fp32": "200 GFLOP/s"}, {"DRAM": "10 GB/s"})
 FASTER = rw.Chip("Faster", {"fp64": "100 GFLOP/s"}, {"DRAM": "40 GB/s"})
@@ -162,7 +163,7 @@ def test_each_value_may_also_be_one_point_for_its_whole_call(profiled: list[tupl
     assert found.roofline().kernels.names.tolist() == ["matmul", "add", "matmul", "add"]
     calls = found.roofline(whole=True).kernels
     assert calls.names.tolist() == calls.category.tolist() == ["n=1", "n=2"]
-    assert (calls.flops.tolist(), calls.bytes.tolist(), calls.time.tolist()) == ([4, 5], [6, 6], [5, 5])
+    has_columns(calls, flops=[4, 5], bytes=[6, 6], time=[5, 5])
 
 
 def test_what_is_unknown_or_not_timed_is_said(profiled: list[tuple[Any, ...]]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from roofwidget.measure import system
 from roofwidget.measure.system import Cache, Usage
+from tests.places import write
 
 TICKS_PER_S = 100
 
@@ -18,14 +19,14 @@ def four_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "usable_processors", lambda: (0, 1, 2, 3))
 
 
-def write(path: Path, text: str) -> None:
+def write_line(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text + "\n", encoding="utf-8")
+    write(path, text + "\n")
 
 
 def write_cache(folder: Path, level: int, size: str, shared: str, kind: str = "Data") -> None:
     for name, text in (("level", str(level)), ("type", kind), ("size", size), ("shared_cpu_list", shared)):
-        write(folder / name, text)
+        write_line(folder / name, text)
 
 
 @pytest.mark.usefixtures("four_processors")
@@ -61,31 +62,31 @@ def test_a_system_that_says_nothing_has_a_name_threads_and_no_caches(tmp_path: P
     ("quota", "threads"), [("max 100000", 4), ("250000 100000", 2), ("50000 100000", 1), ("", 4), ("900000 100000", 4)]
 )
 def test_a_control_group_limits_the_threads(tmp_path: Path, quota: str, threads: int) -> None:
-    write(tmp_path / "proc/self/cgroup", "0::/user/session")
-    write(tmp_path / "sys/fs/cgroup/user/cpu.max", quota)
+    write_line(tmp_path / "proc/self/cgroup", "0::/user/session")
+    write_line(tmp_path / "sys/fs/cgroup/user/cpu.max", quota)
     assert system.machine(tmp_path).threads == threads
 
 
 @pytest.mark.usefixtures("four_processors")
 def test_the_first_version_of_control_groups_limits_the_threads_too(tmp_path: Path) -> None:
-    write(tmp_path / "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000")
-    write(tmp_path / "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000")
+    write_line(tmp_path / "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000")
+    write_line(tmp_path / "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000")
     assert system.machine(tmp_path).threads == 3
-    write(tmp_path / "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1")
+    write_line(tmp_path / "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1")
     assert system.machine(tmp_path).threads == 4
 
 
 def test_free_memory_is_the_less_of_the_system_and_the_control_group(tmp_path: Path) -> None:
-    write(tmp_path / "proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    4096 kB")
+    write_line(tmp_path / "proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    4096 kB")
     assert system.machine(tmp_path).free_memory == 2**22
-    write(tmp_path / "proc/self/cgroup", "0::/")
-    write(tmp_path / "sys/fs/cgroup/memory.max", "3000")
-    write(tmp_path / "sys/fs/cgroup/memory.current", "1000")
+    write_line(tmp_path / "proc/self/cgroup", "0::/")
+    write_line(tmp_path / "sys/fs/cgroup/memory.max", "3000")
+    write_line(tmp_path / "sys/fs/cgroup/memory.current", "1000")
     assert system.machine(tmp_path).free_memory == 2000
 
 
 def test_the_model_of_the_processor_is_the_name(tmp_path: Path) -> None:
-    write(tmp_path / "proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC  9654 96-Core Processor")
+    write_line(tmp_path / "proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC  9654 96-Core Processor")
     assert system.machine(tmp_path).name == "AMD EPYC 9654 96-Core Processor"
 
 
@@ -104,7 +105,7 @@ def test_a_system_that_does_not_say_who_works_gives_no_shares() -> None:
 def test_processor_times_are_those_of_the_usable_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "usable_processors", lambda: (1,))
     monkeypatch.setattr(os, "sysconf", lambda _name: TICKS_PER_S)
-    write(
+    write_line(
         tmp_path / "proc/stat", "cpu 9 9 9 9 9 9 9 9 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\ncpu1 100 20 30 999 999 4 6 50 0 0"
     )
     found = system.usage(tmp_path)

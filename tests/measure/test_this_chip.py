@@ -20,6 +20,7 @@ import roofwidget as rw
 from roofwidget.measure import device_tools, system, this_chip
 from roofwidget.measure.device_chips import chip_here
 from roofwidget.measure.device_tools import Device
+from tests.places import write
 
 HEADER = (
     "index, uuid, name, pci.device_id, memory.total [MiB], power.limit [W], clocks.max.sm [MHz], mig.mode.current\n"
@@ -356,7 +357,7 @@ def test_without_a_tool_the_pci_id_tells_an_accelerator(tmp_path: Path) -> None:
         folder = tmp_path / f"sys/bus/pci/devices/0000:0{number}:00.0"
         folder.mkdir(parents=True)
         for word, text in (("vendor", vendor), ("device", device), ("class", kind)):
-            (folder / word).write_text(f"{text}\n", encoding="utf-8")
+            write(folder / word, f"{text}\n")
     assert here({}, tmp_path).id == "gaudi3"
 
 
@@ -425,7 +426,7 @@ def write_arm(root: Path, core: str, vendor: str) -> None:
         ("sys/devices/virtual/dmi/id/sys_vendor", vendor),
     ):
         (root / path).parent.mkdir(parents=True)
-        (root / path).write_text(text, encoding="utf-8")
+        write(root / path, text)
 
 
 def test_without_an_accelerator_it_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ settings.register_profile("mutants", max_examples=25, deadline=None, derandomize
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Test files load a profile when they are imported, which is before this.
+    # `tests/conftest.py` loads a profile when it is imported, which is before this.
     settings.load_profile("mutants")
     # Each mutant starts as a copy of a process that has already run the tests.
     for name, module in list(sys.modules.items()):

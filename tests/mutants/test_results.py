@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import pytest
 from tests.mutants import __main__ as command
 from tests.mutants import results
 from tests.mutants.results import Mutant, Outcome
+from tests.places import ROOT, text_of, write
 
-ROOT = Path(__file__).parents[2]
 KILLED: Outcome = "killed"
 
 
@@ -22,14 +21,13 @@ def of(*outcomes: Outcome) -> list[Mutant]:
 
 @pytest.fixture
 def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "equivalent.txt"
-    path.write_text("# mutants\n", encoding="utf-8")
+    path = write(tmp_path / "equivalent.txt", "# mutants\n")
     monkeypatch.setattr(results, "EQUIVALENT", path)
     return path
 
 
 def test_a_mutant_that_runs_out_of_time_is_noticed_and_an_equivalent_one_does_not_count(listed: Path) -> None:
-    listed.write_text("a.py :: old 2 ~> new 2 ## always true\n", encoding="utf-8")
+    write(listed, "a.py :: old 2 ~> new 2 ## always true\n")
     text, wrong = results.table([of("killed", "timeout", "survived", *[KILLED] * 18)])
     assert text.splitlines()[-2:] == [
         "| a.py | 21 | 19 | 1 | 0 | 1 | 100.0 % |",
@@ -39,7 +37,7 @@ def test_a_mutant_that_runs_out_of_time_is_noticed_and_an_equivalent_one_does_no
 
 
 def test_a_score_below_the_limit_and_a_listed_mutant_that_is_killed_are_wrong(listed: Path) -> None:
-    listed.write_text("a.py :: old 0 ~> new 0 ## always true\nb.py :: x ~> y ## not run\n", encoding="utf-8")
+    write(listed, "a.py :: old 0 ~> new 0 ## always true\nb.py :: x ~> y ## not run\n")
     _, wrong = results.table([of("killed", "survived", *[KILLED] * 8)])
     assert wrong == [
         "a.py: 90.0 % of its mutants are killed",
@@ -48,7 +46,7 @@ def test_a_score_below_the_limit_and_a_listed_mutant_that_is_killed_are_wrong(li
 
 
 def test_a_line_without_a_reason_is_refused(listed: Path) -> None:
-    listed.write_text("a.py :: old ~> new\n", encoding="utf-8")
+    write(listed, "a.py :: old ~> new\n")
     with pytest.raises(ValueError, match=r"^equivalent\.txt: cannot read 'a\.py :: old ~> new'$"):
         results.equivalents()
 
@@ -68,8 +66,7 @@ def test_a_mutant_of_stryker_has_the_lines_that_it_changes(tmp_path: Path) -> No
         {"status": "Ignored", "replacement": "0", "location": {"start": at(1, 1), "end": at(1, 2)}},
     ]
     source = "a = b + c;\nif (a) {\n  d();\n}"
-    report = tmp_path / "report.json"
-    report.write_text(json.dumps({"files": {"src/x.ts": {"source": source, "mutants": mutants}}}), encoding="utf-8")
+    report = write(tmp_path / "report.json", {"files": {"src/x.ts": {"source": source, "mutants": mutants}}})
     assert [str(each) for each in results.of_stryker(report)] == [
         "js/src/x.ts :: a = b + c; ~> a = b - c;",
         "js/src/x.ts :: if (a) { d(); } ~> if (a) {}",
@@ -78,7 +75,7 @@ def test_a_mutant_of_stryker_has_the_lines_that_it_changes(tmp_path: Path) -> No
 
 def test_the_documented_table_adds_up() -> None:
     """The documentation has one row of `table` for each file, and their sum."""
-    text = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    text = text_of(ROOT / "docs" / "trust.md")
     rows = re.findall(r"^\| (\S+\.(?:py|ts)|all) \|((?: [\d,]+ \|){5}) (\S+) % \|$", text, re.MULTILINE)
     counts = {name: [int(each.replace(",", "")) for each in re.findall(r"[\d,]+", cells)] for name, cells, _ in rows}
     *files, last = counts

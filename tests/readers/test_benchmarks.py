@@ -11,6 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
 RULE = "-" * 60
 MIXBENCH = f"""\
@@ -34,10 +35,13 @@ GFLOPS, GB/sec, Iops/byte, ex.time,   GIOPS, GB/sec
 def test_mixbench_gives_a_point_for_each_row_and_precision() -> None:
     kernels = read(MIXBENCH.encode())
     assert kernels.names[:2].tolist() == ["Single Precision ops, 0 iterations", "Single Precision ops, 64 iterations"]
-    assert kernels.precision.tolist() == ["fp32", "fp32", "fp64", "fp64", "int32", "int32"]
-    np.testing.assert_allclose(kernels.arithmetic_intensity, [0.25, 32, 0.125, 16, 0.25, 32], rtol=1e-15)
-    np.testing.assert_allclose(kernels.achieved, [100e9, 8e12, 50e9, 240e9, 80e9, 6.4e12], rtol=1e-15)
-    np.testing.assert_allclose(kernels.time, [0.4e-3, 0.5e-3, 0.8e-3, 16e-3, 0.5e-3, 0.64e-3], rtol=1e-15)
+    has_columns(
+        kernels,
+        precision=["fp32", "fp32", "fp64", "fp64", "int32", "int32"],
+        arithmetic_intensity=pytest.approx([0.25, 32, 0.125, 16, 0.25, 32], rel=1e-15),
+        achieved=pytest.approx([100e9, 8e12, 50e9, 240e9, 80e9, 6.4e12], rel=1e-15),
+        time=pytest.approx([0.4e-3, 0.5e-3, 0.8e-3, 16e-3, 0.5e-3, 0.64e-3], rel=1e-15),
+    )
     assert "cells without a measurement are no points: 2" in kernels.warnings
 
 
@@ -71,7 +75,7 @@ def test_a_table_of_mixbench_alone_is_read() -> None:
     header = next(at for at, line in enumerate(lines) if line.startswith("Compute iters"))
     kernels = read("\r\n".join(lines[header:-1]).encode())
     assert kernels.precision.tolist() == [None] * 4 + ["int32"] * 2
-    assert any("the table has no line of dashes at its end" in word for word in kernels.warnings)
+    assert warns(kernels, "the table has no line of dashes at its end")
 
 
 def test_a_table_of_an_old_mixbench_gives_the_intensity_by_its_rates() -> None:
@@ -85,8 +89,11 @@ Operations ratio,  Single Precision ops,,,   Integer operations,,
     kernels = read(text.encode())
     assert kernels.precision.tolist() == ["fp32"] * 3 + ["int32"] * 3
     assert kernels.names[1] == "Single Precision ops, 24 iterations"
-    np.testing.assert_allclose(kernels.flops, [0, 50.4e9, 64e9, 0, 51.2e9, 67e9], rtol=1e-14)
-    np.testing.assert_allclose(kernels.bytes_by_level["DRAM"], [35e9, 8.4e9, 0, 32e9, 6.4e9, 0], rtol=1e-14)
+    has_columns(
+        kernels,
+        flops=pytest.approx([0, 50.4e9, 64e9, 0, 51.2e9, 67e9], rel=1e-14),
+        bytes_by_level={"DRAM": pytest.approx([35e9, 8.4e9, 0, 32e9, 6.4e9, 0], rel=1e-14)},
+    )
     assert rw.read_ceilings(text.encode()).peak_flops == {"fp32": 1280e9, "int32": 670e9}
 
 
@@ -112,7 +119,7 @@ def test_a_bandwidth_above_the_memorys_is_said() -> None:
     text = MIXBENCH.replace("80.00, 320.00", "80.00, 700.00").encode()
     assert any(word.startswith(said) for word in read(text).warnings)
     assert any(word.startswith(said) for word in rw.read_ceilings(text).notes)
-    assert not any("above the" in word for word in read(MIXBENCH.encode()).warnings)
+    assert not warns(read(MIXBENCH.encode()), "above the")
 
 
 # -- Google Benchmark ----------------------------------------------------------------------------------------------
@@ -130,9 +137,9 @@ def test_a_benchmark_has_the_time_and_bytes_of_all_iterations() -> None:
     kernels = read(
         exported(benchmark("BM_copy/1024", bytes_per_second=4.096e10), benchmark("BM_Hi", real_time=42, time_unit="ms"))
     )
-    assert kernels.names.tolist() == ["BM_copy/1024", "BM_Hi"]
-    np.testing.assert_allclose(kernels.time, [50e-6, 42], rtol=1e-15)
-    assert kernels.count.tolist() == [1000, 1000]
+    has_columns(
+        kernels, names=["BM_copy/1024", "BM_Hi"], time=pytest.approx([50e-6, 42], rel=1e-15), count=[1000, 1000]
+    )
     np.testing.assert_allclose(kernels.bytes, [2048 * 1000, np.nan], rtol=1e-15)
     assert np.isnan(kernels.flops).all()
 
@@ -160,7 +167,7 @@ def test_a_counter_of_flops_is_a_rate(counter: str, value: float) -> None:
 def test_repetitions_are_added_and_their_aggregates_are_not() -> None:
     mean = benchmark("BM_a_mean", run_type="aggregate", aggregate_name="mean", iterations=2)
     kernels = read(exported(benchmark("BM_a", run_type="iteration"), benchmark("BM_a", run_type="iteration"), mean))
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["BM_a"], [2000])
+    has_columns(kernels, names=["BM_a"], count=[2000])
     # Old versions say it only by the name, and a benchmark may have such a name.
     old = read(exported(benchmark("BM_a"), benchmark("BM_a_mean"), benchmark("BM_of_the_median")))
     assert old.names.tolist() == ["BM_a", "BM_of_the_median"]
@@ -170,9 +177,8 @@ def test_a_file_of_aggregates_alone_gives_the_medians() -> None:
     kinds = ("mean", "median", "stddev")
     runs = [benchmark(f"BM_a_{kind}", run_type="aggregate", real_time=40.0 + at) for at, kind in enumerate(kinds)]
     kernels = read(exported(*runs))
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["BM_a"], [1])
-    np.testing.assert_allclose(kernels.time, [41e-9], rtol=1e-15)
-    assert any("the medians are read, as one iteration each" in word for word in kernels.warnings)
+    has_columns(kernels, names=["BM_a"], count=[1], time=pytest.approx([41e-9], rel=1e-15))
+    assert warns(kernels, "the medians are read, as one iteration each")
 
 
 CSV = """\
@@ -193,8 +199,7 @@ def test_a_real_file_of_google_benchmark_is_read() -> None:
 
 def test_a_csv_is_read_as_the_json_is() -> None:
     kernels = read(CSV.replace(',true,"no file"', ',true,"no file",').encode())
-    assert kernels.names.tolist() == ["BM_copy/1024", "BM_axpy"]
-    np.testing.assert_allclose(kernels.time, [50e-6, 50e-6], rtol=1e-15)
+    has_columns(kernels, names=["BM_copy/1024", "BM_axpy"], time=pytest.approx([50e-6, 50e-6], rel=1e-15))
     np.testing.assert_allclose(kernels.bytes, [2048 * 1000, np.nan], rtol=1e-15)
     np.testing.assert_allclose(kernels.flops, [np.nan, 2e6], rtol=1e-15)
     assert "benchmarks that failed or were skipped were left out: 1, such as 'BM_none'" in kernels.warnings

@@ -21,10 +21,12 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import FORMATS, ProfileError
 from roofwidget.readers.input.source import Source
+from tests.places import ROOT
+from tests.tables import has_columns
 
 UNPACKED = 128 * 2**20
 MAX_BYTES = 64 * 2**20
-ROOT = Path(__file__).parents[2]
+
 # xplane needs a package that may be missing.
 WAYS = [
     "auto",
@@ -239,8 +241,7 @@ def test_a_parquet_file_of_many_launches_of_few_kernels_is_read(tmp_path: Path) 
     assert len(columns) * rows > 3 * path.stat().st_size
     read = rw.read(path)
     assert len(read) == rows
-    assert read.names.tolist() == columns["name"]
-    assert read.extra["grid_x"].tolist() == columns["grid_x"]
+    has_columns(read, names=columns["name"], extra={"grid_x": columns["grid_x"]})
 
 
 def archive_of_one_file() -> tuple[bytes, bytes, bytes]:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests import places
+from tests.places import ROOT, json_of, write
 from tests.real_files import real_file
+from tests.tables import has_columns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
-MAKER = Path(__file__).parents[1] / "make_fixtures" / "ceilings.py"
+FIXTURES = places.FIXTURES / "ceilings"
+MAKER = ROOT / "tests" / "make_fixtures" / "ceilings.py"
 
 
 def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
     """Copy a JSON fixture and change it."""
-    document = json.loads((FIXTURES / name).read_text(encoding="utf-8"))
+    document = json_of(FIXTURES / name)
     change(document)
-    path = folder / name
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return path
+    return write(folder / name, document)
 
 
 def ceilings(chip: rw.Chip) -> dict[str, float]:
@@ -172,14 +171,17 @@ def test_carm_runs_are_chosen_by_instruction_set_precision_and_threads() -> None
 
 def test_carm_applications_count_what_the_core_asks_for_and_find_their_machine() -> None:
     kernels = rw.read(FIXTURES / "oak_applications.csv")
-    assert kernels.names.tolist() == ["stencil", "spmv", "mixed", "gather"]
-    assert kernels.time.tolist() == [1.5, 0.5, 0.25, 2]
-    assert kernels.flops.tolist() == [30e9, 3e9, 25e9, 0]
+    has_columns(
+        kernels, names=["stencil", "spmv", "mixed", "gather"], time=[1.5, 0.5, 0.25, 2], flops=[30e9, 3e9, 25e9, 0]
+    )
     # FLOPs over the intensity, and 30 GB/s for 2 s where there are no FLOPs.
-    assert kernels.bytes_by_level["L1"].tolist() == [120e9, 24e9, 12.5e9, 60e9]
-    assert np.isnan(kernels.bytes).all()
-    assert kernels.precision.tolist() == ["fp64", "fp32", "fp64", None]
-    assert kernels.extra["ISA"].tolist() == [None, "avx2", "avx2", None]
+    has_columns(
+        kernels,
+        bytes_by_level={"L1": [120e9, 24e9, 12.5e9, 60e9]},
+        bytes=None,
+        precision=["fp64", "fp32", "fp64", None],
+        extra={"ISA": [None, "avx2", "avx2", None]},
+    )
     assert kernels.chip == rw.read_ceilings(FIXTURES / "oak_roofline.csv")
     assert kernels.chip is not None
     judged = rw.bound(kernels, kernels.chip, memory="L1")
@@ -283,13 +285,12 @@ def test_a_cut_off_result_and_a_file_of_another_tool_are_refused(tmp_path: Path)
     path.write_bytes((FIXTURES / "ert_stream.json").read_bytes()[:-30])
     with pytest.raises(ProfileError, match=r"not JSON: .* \(the file ends too early\)"):
         rw.read_ceilings(path)
-    path.write_text('{"traceEvents": []}', encoding="utf-8")
+    write(path, '{"traceEvents": []}')
     with pytest.raises(ProfileError, match="no ceilings of a known tool; the formats are 'ert', 'tracelens-arch'"):
         rw.read_ceilings(path)
 
 
 def test_a_machine_of_a_million_columns_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "wide_roofline.csv"
-    path.write_text("Name:,wide" + ",L1" * 1_000_000 + "\n" + "GB/s," * 1_000_000 + "\n", encoding="utf-8")
+    path = write(tmp_path / "wide_roofline.csv", "Name:,wide" + ",L1" * 1_000_000 + "\n" + "GB/s," * 1_000_000 + "\n")
     with pytest.raises(ProfileError, match="row 2, column 'ISA': expected the header of the runs"):
         rw.read_ceilings(path)

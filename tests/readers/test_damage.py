@@ -6,9 +6,7 @@ import gzip
 import io
 import json
 import random
-import tracemalloc
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,8 +16,9 @@ from pyarrow import parquet as pq
 import roofwidget as rw
 from roofwidget.readers import FORMATS, ProfileError
 from roofwidget.readers.input import archives
+from tests.places import FIXTURES
+from tests.processes import memory_below
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 RECORDS: Final = [{"kernel": "a", "flops": 1, "bytes": 2, "time": 3}] * 3
 BOMB: Final = 2**25
 LIMIT: Final = 2**22
@@ -124,12 +123,8 @@ def test_a_file_that_unpacks_to_far_more_than_it_is_ends_within_little_memory(
     monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", LIMIT)
     data = TWINS[name]
     bomb = gzip.compress(data[:-1] + b" " * BOMB + data[-1:])
-    tracemalloc.start()
-    try:
+    with memory_below(8 * LIMIT):
         assert "unpacks to more than" in refused(bomb)
-        assert tracemalloc.get_traced_memory()[1] < 8 * LIMIT
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
@@ -147,9 +142,5 @@ def test_a_file_that_unpacks_to_far_more_than_it_is_ends_within_little_memory(
     ids=["table", "CARM", "rocprof", "XProf CSV", "JSON", "XProf JSON"],
 )
 def test_a_million_columns_are_one_error_within_little_memory(data: bytes) -> None:
-    tracemalloc.start()
-    try:
+    with memory_below(2**28):
         assert refused(data).startswith("buffer: ")
-        assert tracemalloc.get_traced_memory()[1] < 2**28
-    finally:
-        tracemalloc.stop()

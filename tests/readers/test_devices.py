@@ -11,8 +11,9 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import devices
+from tests.places import FIXTURES, json_of, text_of, write
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 GPUS = [chip for vendor in ("nvidia", "amd") for chip in rw.chips(vendor=vendor) if chip.kind == "gpu"]
 
 
@@ -113,25 +114,23 @@ def test_events_of_mtia_are_kernels_and_unknown_categories_are_said() -> None:
         event("mtia_ccp_events", "fc_kernel", correlation=3),
     ]
     kernels = rw.read(json.dumps({"traceEvents": events}).encode())
-    assert kernels.names.tolist() == ["fc_kernel"]
-    assert kernels.extra["operation"].tolist() == ["aten::mm"]
-    assert kernels.time.tolist() == [4e-6]
+    has_columns(kernels, names=["fc_kernel"], extra={"operation": ["aten::mm"]}, time=[4e-6])
     kernels = rw.read(
         json.dumps({"traceEvents": [*events, event("npu_kernel", "a"), event("npu_kernel", "b")]}).encode()
     )
     assert kernels.warnings[0].endswith("so time on a device may be missing: 'npu_kernel (2)'")
     ordinary = [event("python_function", "f"), event("ac2g", "arrow"), event("user_annotation", "step")]
     kernels = rw.read(json.dumps({"traceEvents": [*events, *ordinary]}).encode())
-    assert not any("categories" in said for said in kernels.warnings)
+    assert not warns(kernels, "categories")
 
 
 def test_a_profile_of_one_die_of_an_mi250x_has_the_roofs_of_one_die(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "rocprof" / "gfx90a", tmp_path, dirs_exist_ok=True)
     (tmp_path / "roofline.csv").unlink()
     path = tmp_path / "sysinfo.csv"
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     for model, chip in (("MI250X", "mi250x-gcd"), ("AMD Instinct MI210 VF", "mi210")):
-        path.write_text(text.replace("MI200", model), encoding="utf-8")
+        write(path, text.replace("MI200", model))
         assert rw.read(tmp_path).chip == rw.chip(chip)
 
 
@@ -139,12 +138,12 @@ def test_a_partition_of_a_gpu_is_said_to_be_one(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "rocprof" / "gfx942", tmp_path, dirs_exist_ok=True)
     (tmp_path / "roofline.csv").unlink()
     path = tmp_path / "sysinfo.csv"
-    head, row = path.read_text(encoding="utf-8").splitlines()
+    head, row = text_of(path).splitlines()
     cells = dict(zip(head.split(","), row.split(","), strict=True)) | {
         "gpu_model": "MI300X",
         "compute_partition": "CPX",
     }
-    path.write_text("\n".join([",".join(cells), ",".join(cells.values()), ""]), encoding="utf-8")
+    write(path, "\n".join([",".join(cells), ",".join(cells.values()), ""]))
     kernels = rw.read(tmp_path)
     assert kernels.chip is None
     assert "the profile is of a partition of 'MI300X': choose a chip to see a roof" in kernels.warnings
@@ -152,7 +151,7 @@ def test_a_partition_of_a_gpu_is_said_to_be_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("peak", "chip"), [(2310.0e3, "mi350x"), (2516.6e3, "mi355x"), (0.0, "mi350x")])
 def test_the_chip_advised_for_gfx950_is_the_one_with_the_nearest_peak(peak: float, chip: str) -> None:
-    document = json.loads((FIXTURES / "xprof_calls.roofline_model.json").read_text(encoding="utf-8"))
+    document = json_of(FIXTURES / "xprof_calls.roofline_model.json")
     document[0]["p"]["peak_flop_rate"] = str(peak)
     said = [warning for warning in rw.read(json.dumps(document).encode()).warnings if "HBM peak" in warning]
     assert len(said) == 1
@@ -183,7 +182,7 @@ def test_the_chip_advised_for_a_table_has_its_compute_capability(capability: str
     kernels = rw.read(text.encode())
     said = next(warning for warning in kernels.warnings if "there is no chip" in warning)
     assert f"such as chip='{chip}' (compute capability {capability})" in said
-    assert not any("but the data sheet" in warning for warning in rw.read(text.encode(), chip=chip).warnings)
+    assert not warns(rw.read(text.encode(), chip=chip), "but the data sheet")
     other = "l4" if capability == "7.0" else "v100-sxm2-16gb"
     (said,) = [warning for warning in rw.read(text.encode(), chip=other).warnings if "but the data sheet" in warning]
     assert said.endswith(f"as '{chip}' has, but the data sheet is that of '{other}'")

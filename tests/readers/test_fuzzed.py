@@ -8,16 +8,16 @@ import gzip
 import io
 import json
 import time
-import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import roofwidget as rw
+from tests.places import FIXTURES
+from tests.processes import memory_below
 
 
 def zipped(data: bytes) -> bytearray:
@@ -37,13 +37,8 @@ def test_an_archive_that_lost_bytes_in_its_middle_is_damaged() -> None:
 def test_one_long_cell_does_not_take_its_room_in_every_row() -> None:
     rows = "".join(f"{row},gemm,{row}00,{row}70\n" for row in range(1, 400))
     data = f"Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp\n{rows}999,gemm,{'[' * 100_000},7\n".encode()
-    tracemalloc.start()
-    try:
-        with pytest.raises(rw.ProfileError, match="Start_Timestamp"):
-            rw.read(data)
-        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
-    finally:
-        tracemalloc.stop()
+    with memory_below(16 * 2**20), pytest.raises(rw.ProfileError, match="Start_Timestamp"):
+        rw.read(data)
 
 
 def test_a_number_with_thousands_of_zeros_before_it_is_refused_by_its_row() -> None:
@@ -65,7 +60,6 @@ def test_a_damaged_stream_within_a_stream_is_damaged() -> None:
         rw.read(data)
 
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 LONG = 60_000
 """A regular expression that searches on from each of so many letters takes many seconds."""
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import roofwidget as rw
+from tests.tables import has_columns, lists
 
 NAN = float("nan")
 
@@ -97,12 +98,12 @@ def test_the_two_coordinates_of_a_roofline_are_a_point_without_amounts(header: s
 
 def test_a_rate_and_a_bandwidth_give_the_intensity() -> None:
     kernels = read("kernel,GFLOP/s,GB/s", "a,100,50")
-    assert (kernels.intensity.tolist(), kernels.rate.tolist()) == ([2.0], [1e11])
+    has_columns(kernels, intensity=[2.0], rate=[1e11])
 
 
 def test_intensities_by_level_give_bytes_by_level() -> None:
     kernels = read("kernel,AI_L1,AI_L2,AI_HBM,GFLOP/s,time (ms)", "a,0.5,1,4,100,2")
-    found = {level: column.tolist() for level, column in kernels.bytes_by_level.items()}
+    found = lists(kernels.bytes_by_level)
     assert found == {"L1": [4e8], "L2": [2e8], "HBM": [5e7]}
     without_time = read("kernel,AI_L1,AI_HBM,GFLOP/s", "a,0.5,4,100")
     assert (without_time.intensity.tolist(), list(without_time.extra)) == ([4.0], ["AI_L1"])

@@ -12,7 +12,9 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
 
 def node(name: str, metrics: dict[str, Any] | None = None, *children: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def test_the_amounts_of_a_kernel_are_totals_of_its_launches() -> None:
     assert kernels.achieved[0] == pytest.approx(1e11 / 204.8e-6)
     assert kernels.arithmetic_intensity[0] == 1000
     assert kernels.flops_by_precision["fp16"][1] == 5
-    assert any("fp8 from int8" in warning for warning in kernels.warnings)
+    assert warns(kernels, "fp8 from int8")
 
 
 def test_a_scope_gives_its_amounts_to_its_kernel() -> None:
@@ -56,21 +58,20 @@ def test_a_scope_gives_its_amounts_to_its_kernel() -> None:
     assert np.array_equal(kernels.flops, [4e9, np.nan], equal_nan=True)
     assert np.array_equal(kernels.bytes, [2e6, np.nan], equal_nan=True)
     assert kernels.category.tolist() == ["matmul", "matmul"]
-    assert any("longest kernel of the scope" in warning for warning in kernels.warnings)
+    assert warns(kernels, "longest kernel of the scope")
 
 
 def test_the_amounts_of_a_scope_do_not_count_twice() -> None:
     scope = node("matmul", {"flops16": 4e9, "bytes": 2e6}, kernel("gemm", 5000, 4, flops16=4e9))
     kernels = proton(scope)
-    assert (kernels.flops.tolist(), kernels.bytes.tolist()) == ([4e9], [2e6])
+    has_columns(kernels, flops=[4e9], bytes=[2e6])
     assert "1 amounts of scopes are not read: their kernels have amounts" in kernels.warnings
 
 
 def test_the_kernels_of_protons_own_hook_are_left_out() -> None:
     hook = node("__proton_launch_metadata", {}, node("inner", {}, kernel("reduce", 4064)))
     kernels = proton(node("scope", {}, hook, kernel("triton_kernel", 1664, bytes=2.0)))
-    assert kernels.names.tolist() == ["triton_kernel"]
-    assert (kernels.bytes.tolist(), kernels.category.tolist()) == ([2.0], ["scope"])
+    has_columns(kernels, names=["triton_kernel"], bytes=[2.0], category=["scope"])
     assert "1 row left out: kernels of Proton's own hook" in kernels.warnings
 
 
@@ -112,7 +113,7 @@ def test_a_tree_that_is_cut_off_is_an_error() -> None:
 
 def test_a_tree_in_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "run.hatchet").write_bytes(json.dumps([node("ROOT", ROOT, kernel("foo", 5))]).encode("utf-16"))
-    (tmp_path / "notes.txt").write_text("hello", encoding="utf-8")
+    write(tmp_path / "notes.txt", "hello")
     assert read(tmp_path).names.tolist() == ["foo"]
 
 
@@ -124,7 +125,7 @@ def test_a_literal_has_inclusive_and_exclusive_times() -> None:
         node("foo", {"time (inc)": 130.0, "time": 0.0}, node("bar", {"time (inc)": 20.0, "time": 5.0, "flops": 8.0}))
     ]
     kernels = read(json.dumps(tree).encode())
-    assert (kernels.time.tolist(), kernels.self_time.tolist()) == ([130, 20], [0, 5])
+    has_columns(kernels, time=[130, 20], self_time=[0, 5])
     assert np.array_equal(kernels.flops, [np.nan, 8], equal_nan=True)
     assert kernels.extra["parent"].tolist() == [None, "foo"]
     assert "the file has no unit of 'time (inc)': the times are taken for seconds" in kernels.warnings
@@ -138,10 +139,12 @@ def test_a_dump_has_a_row_per_node_and_rank() -> None:
     frame = [{"node": at, "rank": rank, "time": 5 + rank, "time (inc)": 9} for at in (0, 1) for rank in (0, 1)]
     dump = {"graph": graph, "dataframe_indices": ["node", "rank"], "dataframe": frame}
     kernels = read(json.dumps({**dump, "inclusive_metrics": ["time (inc)"], "exclusive_metrics": ["time"]}).encode())
-    assert kernels.names.tolist() == ["main", "main", "solve", "solve"]
-    assert kernels.self_time.tolist() == [5, 6, 5, 6]
-    assert kernels.extra["rank"].tolist() == [0, 1, 0, 1]
-    assert kernels.extra["parent"].tolist() == [None, None, "main", "main"]
+    has_columns(
+        kernels,
+        names=["main", "main", "solve", "solve"],
+        self_time=[5, 6, 5, 6],
+        extra={"rank": [0, 1, 0, 1], "parent": [None, None, "main", "main"]},
+    )
 
 
 # -- Caliper -------------------------------------------------------------------------------------------------------
@@ -156,18 +159,19 @@ SPLIT: dict[str, Any] = {
 
 def test_a_split_of_caliper_has_microseconds_and_the_names_of_its_nodes() -> None:
     kernels = read(json.dumps(SPLIT).encode())
-    assert kernels.names.tolist() == ["main", "solve", "(outside of all regions)"]
-    assert kernels.time.tolist() == pytest.approx([100e-6, 80e-6, 7e-6])
-    assert kernels.self_time.tolist() == pytest.approx([20e-6, 80e-6, 7e-6])
-    assert kernels.extra["mpi.rank"].tolist() == [0, 0, 1]
-    assert kernels.extra["parent"].tolist() == [None, "main", None]
+    has_columns(
+        kernels,
+        names=["main", "solve", "(outside of all regions)"],
+        time=pytest.approx([100e-6, 80e-6, 7e-6]),
+        self_time=pytest.approx([20e-6, 80e-6, 7e-6]),
+        extra={"mpi.rank": [0, 0, 1], "parent": [None, "main", None]},
+    )
 
 
 def test_times_of_newer_versions_of_caliper_are_in_nanoseconds() -> None:
     columns = ["inclusive#sum#time.duration.ns", "mpi.rank", "sum#sum#time.duration.ns", "path"]
     kernels = read(json.dumps({**SPLIT, "columns": columns}).encode())
-    assert kernels.time.tolist() == pytest.approx([100e-9, 80e-9, 7e-9])
-    assert kernels.self_time.tolist() == pytest.approx([20e-9, 80e-9, 7e-9])
+    has_columns(kernels, time=pytest.approx([100e-9, 80e-9, 7e-9]), self_time=pytest.approx([20e-9, 80e-9, 7e-9]))
 
 
 @pytest.mark.parametrize(
@@ -193,11 +197,9 @@ def test_a_bad_split_is_an_error_that_names_the_place(changes: dict[str, Any], m
 
 def test_real_trees_of_proton_have_their_numbers() -> None:
     kernels = read(real_file("traces-2026/proton_triton.hatchet"))
-    assert (kernels.names.tolist(), kernels.count.tolist(), kernels.bytes.tolist()) == (["triton_kernel"], [1], [2])
-    assert kernels.time.tolist() == pytest.approx([1664e-9])
+    has_columns(kernels, names=["triton_kernel"], count=[1], bytes=[2], time=pytest.approx([1664e-9]))
     kernels = read(real_file("traces-2026/proton_cuda.hatchet"))
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["foo0", "foo1"], [10, 1])
-    assert (kernels.flops.tolist(), kernels.bytes.tolist()) == ([1e11, 1e10], [1e8, 1e7])
+    has_columns(kernels, names=["foo0", "foo1"], count=[10, 1], flops=[1e11, 1e10], bytes=[1e8, 1e7])
     assert kernels.achieved[0] / 1e12 == pytest.approx(488.3, rel=1e-4)
     assert kernels.extra["device"].tolist() == ["CUDA (1)", "CUDA (0)"]
 

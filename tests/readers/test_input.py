@@ -13,6 +13,7 @@ import pytest
 
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.input import archives
+from tests.places import write
 
 TEXT = "kernel,µs\nmatmul,31\n"
 
@@ -130,8 +131,8 @@ def test_an_archive_of_several_files_is_a_folder_of_them() -> None:
 
 def test_a_folder_gives_its_files_by_relative_names(tmp_path: Path) -> None:
     (tmp_path / "perfmon").mkdir()
-    (tmp_path / "perfmon" / "b.csv").write_text("b", encoding="utf-8")
-    (tmp_path / "a.csv").write_text("a", encoding="utf-8")
+    write(tmp_path / "perfmon" / "b.csv", "b")
+    write(tmp_path / "a.csv", "a")
     source = Source.of(tmp_path)
     assert source.is_folder
     assert {name: member.text() for name, member in source.members().items()} == {"a.csv": "a", "perfmon/b.csv": "b"}
@@ -145,7 +146,7 @@ def test_a_plain_file_has_no_members() -> None:
 def test_too_many_files_are_refused_before_they_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("roofwidget.readers.input.source._MAX_FILES", 3)
     for number in range(4):
-        (tmp_path / f"{number}").write_text("x", encoding="utf-8")
+        write(tmp_path / f"{number}", "x")
     with pytest.raises(ProfileError, match="has more than 3 files; give the path of the profile"):
         Source.of(tmp_path).members()
     with pytest.raises(ProfileError, match="a zip archive of more than 3 files"):

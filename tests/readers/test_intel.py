@@ -10,6 +10,8 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
+from tests.tables import has_columns, warns
 
 # -- Advisor -------------------------------------------------------------------------------------------------------
 
@@ -29,8 +31,11 @@ ID,Function Call Sites and Loops,Self Time,Total Time,Type,Self GFLOPS,Self AI,S
 @pytest.mark.parametrize("text", [ADVISOR, ADVISOR.replace(",", "\t"), ADVISOR.replace(",", ";")])
 def test_a_survey_has_counts_seconds_and_bytes_of_the_core(text: str) -> None:
     kernels = read(text.encode())
-    assert kernels.names.tolist() == ["[loop in triad at stream.c:345]", "[loop in dgemm at mm.c:12]", "main"]
-    assert kernels.time.tolist() == [1.234, 10.5, 0.012]
+    has_columns(
+        kernels,
+        names=["[loop in triad at stream.c:345]", "[loop in dgemm at mm.c:12]", "main"],
+        time=[1.234, 10.5, 0.012],
+    )
     assert np.array_equal(kernels.flops, [15.4e9, 473.5e9, np.nan], equal_nan=True)
     assert np.array_equal(kernels.bytes_by_level["L1"], [185.1e9, 378.8e9, np.nan], equal_nan=True)
     assert kernels.achieved[0] / 1e9 == pytest.approx(12.48, abs=0.01)
@@ -46,21 +51,21 @@ def test_parts_of_a_loop_do_not_count_twice() -> None:
 def test_a_survey_with_rates_alone_multiplies_by_the_elapsed_time() -> None:
     text = "ID,Function Call Sites and Loops,Self Time,Self Elapsed Time,Self GFLOPS\n1,[loop in f],8s,2s,12.5\n"
     kernels = read(text.encode())
-    assert (kernels.time.tolist(), kernels.flops.tolist()) == ([2.0], [25e9])
+    has_columns(kernels, time=[2.0], flops=[25e9])
 
 
 def test_the_table_of_the_python_interface_has_the_same_meaning() -> None:
     header = "\tloop_name\tself_time\tself_elapsed_time\tself_gflop\tself_gflops\tself_memory_gb\tself_dram_gb\n"
     kernels = read((header + "0\t[loop in f]\t0.4\t0.1\t0.5312\t5.312\t4.2496\t1.5\n").encode())
-    assert (kernels.time.tolist(), kernels.flops.tolist()) == ([0.1], [0.5312e9])
-    assert kernels.bytes_by_level["L1"].tolist() == pytest.approx([4.2496e9])
-    assert kernels.bytes_by_level["DRAM"].tolist() == [1.5e9]
+    has_columns(
+        kernels, time=[0.1], flops=[0.5312e9], bytes_by_level={"L1": pytest.approx([4.2496e9]), "DRAM": [1.5e9]}
+    )
 
 
 def test_a_survey_without_flops_says_how_to_count_them() -> None:
     kernels = read(b"ID,Function Call Sites and Loops,Total Time,Self Time,Type\n4,[loop in f],2.122s,2.122s,Scalar\n")
     assert kernels.time.tolist() == [2.122]
-    assert any("--collect=tripcounts --flop" in warning for warning in kernels.warnings)
+    assert warns(kernels, "--collect=tripcounts --flop")
 
 
 @pytest.mark.parametrize(
@@ -108,8 +113,7 @@ zeCommandListAppendMemoryCopy(M2D)\t\t0.010\t2\t0.5\t20.0
 @pytest.mark.parametrize("text", [HOTSPOTS, HOTSPOTS.replace("1.234567", "1.234567s").replace("10.5", "10.5s")])
 def test_times_of_hotspots_are_seconds(text: str) -> None:
     kernels = read(text.encode())
-    assert kernels.names.tolist() == ["triad", "dgemm"]
-    assert kernels.time.tolist() == [1.234567, 10.5]
+    has_columns(kernels, names=["triad", "dgemm"], time=[1.234567, 10.5])
 
 
 @pytest.mark.parametrize("unit", ["s", ""])
@@ -130,19 +134,19 @@ def test_hotspots_with_commas_and_stacks_are_read() -> None:
     kernels = read(
         b'Function Stack,CPU Time:Total,CPU Time:Self,Module\n"f(int, int)",2.5,0.5,a.out\ng,1.0,1.0,a.out\n'
     )
-    assert kernels.names.tolist() == ["f(int, int)", "g"]
-    assert (kernels.time.tolist(), kernels.self_time.tolist()) == ([2.5, 1.0], [0.5, 1.0])
+    has_columns(kernels, names=["f(int, int)", "g"], time=[2.5, 1.0], self_time=[0.5, 1.0])
 
 
 def test_a_table_of_ones_own_with_a_column_of_cpu_time_is_not_of_vtune() -> None:
     kernels = read(b"kernel,flops,CPU Time,time (ms)\nf,8,1,2\n")
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([8], [2e-3])
+    has_columns(kernels, flops=[8], time=[2e-3])
 
 
 def test_computing_tasks_have_instances_and_bytes_by_their_mean_bandwidth() -> None:
     kernels = read(TASKS.encode())
-    assert kernels.names.tolist() == ["gemm<float, 4>", "zeCommandListAppendMemoryCopy(M2D)"]
-    assert (kernels.time.tolist(), kernels.count.tolist()) == ([0.25, 0.01], [5, 2])
+    has_columns(
+        kernels, names=["gemm<float, 4>", "zeCommandListAppendMemoryCopy(M2D)"], time=[0.25, 0.01], count=[5, 2]
+    )
     assert kernels.bytes_by_level["main"][0] == 400e9 * 0.25
     assert kernels.category.tolist() == ["matrix product", "copy"]
     assert "1 row left out: time outside of any task" in kernels.warnings
@@ -182,12 +186,14 @@ iterations: 10, gflops: 3
 
 def test_a_summary_of_a_device_has_calls_and_nanoseconds() -> None:
     kernels = read(UNITRACE.encode())
-    assert kernels.names.tolist() == ["gemm(float const*, int)", "zeCommandListAppendMemoryCopy(H2D)[4096 bytes]"]
-    assert kernels.count.tolist() == [4, 3]
-    assert kernels.time.tolist() == pytest.approx([8.816659656, 0.041491334])
-    assert kernels.extra["SIMD"].tolist() == ["16", None]
-    assert kernels.extra["groups"].tolist() == ["20;1;1", None]
-    assert kernels.category.tolist() == ["matrix product", "copy"]
+    has_columns(
+        kernels,
+        names=["gemm(float const*, int)", "zeCommandListAppendMemoryCopy(H2D)[4096 bytes]"],
+        count=[4, 3],
+        time=pytest.approx([8.816659656, 0.041491334]),
+        extra={"SIMD": ["16", None], "groups": ["20;1;1", None]},
+        category=["matrix product", "copy"],
+    )
     assert kernels.bytes_by_level["host"][1] == 3 * 4096
 
 
@@ -215,7 +221,7 @@ def test_a_table_of_intel_in_a_folder_or_of_windows_is_read(tmp_path: Path) -> N
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "report.csv").write_bytes(text.replace("\n", "\r\n").encode("utf-16"))
-        (folder / "notes.txt").write_text("hello", encoding="utf-8")
+        write(folder / "notes.txt", "hello")
         assert len(rw.read(folder)) == rows
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -14,9 +13,12 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.likwid.perfctr import counter_groups
+from tests import places
+from tests.places import text_of, write
 from tests.real_files import real_file
+from tests.tables import has_columns, lists, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
+FIXTURES = places.FIXTURES / "ceilings"
 
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
@@ -24,12 +26,14 @@ def test_each_region_is_a_kernel_of_all_its_threads(name: str) -> None:
     kernels = rw.read(FIXTURES / name)
     assert kernels.names.tolist() == ["solve", "setup, coarse"]
     # Each of two threads: 1e9 scalar, 2 x 0.25e9 of 128 bits, 4 x 0.125e9 of 256 bits.
-    assert kernels.flops_by_precision["fp64"].tolist() == [4e9, 4e9]
-    assert kernels.bytes_by_level["DRAM"].tolist() == [4e9, 4e9]
-    assert kernels.time.tolist() == [0.8, 0.8]
-    assert kernels.arithmetic_intensity.tolist() == [1, 1]
-    assert kernels.extra["calls"].tolist() == [12, 1]
-    assert kernels.extra["threads"].tolist() == [2, 2]
+    has_columns(
+        kernels,
+        flops_by_precision={"fp64": [4e9, 4e9]},
+        bytes_by_level={"DRAM": [4e9, 4e9]},
+        time=[0.8, 0.8],
+        arithmetic_intensity=[1, 1],
+        extra={"calls": [12, 1], "threads": [2, 2]},
+    )
     assert set(kernels.extra["CPU"]) == {"Oak 8 cores"}
     assert set(kernels.extra["clock (Hz)"]) == {2.5e9}
     assert "2 x FP_ARITH_INST_RETIRED_128B_PACKED_DOUBLE" in kernels.origin["flops:fp64"][0]
@@ -60,7 +64,7 @@ def test_a_zip_archive_of_the_runs_is_their_folder(tmp_path: Path) -> None:
 def test_runs_of_one_program_that_differ_in_time_are_said(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "likwid_solver", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "l2.txt"
-    path.write_text(path.read_text(encoding="utf-8").replace("0.6600", "0.9900"), encoding="utf-8")
+    write(path, text_of(path).replace("0.6600", "0.9900"))
     kernels = rw.read(tmp_path)
     assert "the program took 0.99 s in the run of group L2, 0.6494 s in another" in kernels.warnings
     assert kernels.bytes_by_level["L2"].tolist() == [5.9632e9]
@@ -71,14 +75,12 @@ def test_groups_that_took_turns_are_scaled_to_one_time() -> None:
     # 1.5 GB in half the time and 0.5 GB in a quarter of it.
     assert {level: float(moved[0]) for level, moved in kernels.bytes_by_level.items()} == {"L2": 3e9, "L3": 2e9}
     assert "x 2 to the time of the group with FLOPs" in kernels.origin["bytes:L2"][0]
-    assert any("alternate" in warning for warning in kernels.warnings)
+    assert warns(kernels, "alternate")
 
 
 def appended(tmp_path: Path, *names: str) -> Path:
     """Return one file with the output of several runs, as ``>> run.txt`` makes it."""
-    path = tmp_path / "run.txt"
-    path.write_text("".join((FIXTURES / name).read_text(encoding="utf-8") for name in names), encoding="utf-8")
-    return path
+    return write(tmp_path / "run.txt", "".join(text_of(FIXTURES / name) for name in names))
 
 
 def test_two_runs_in_one_file_are_read_as_a_folder_of_them(tmp_path: Path) -> None:
@@ -86,27 +88,23 @@ def test_two_runs_in_one_file_are_read_as_a_folder_of_them(tmp_path: Path) -> No
     kernels, folder = rw.read(appended(tmp_path, *runs)), rw.read(FIXTURES / "likwid_solver")
     assert kernels.flops.tolist() == folder.flops.tolist() == [577_889_172]
     assert kernels.time.tolist() == folder.time.tolist() == [0.6494]
-    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
-        level: moved.tolist() for level, moved in folder.bytes_by_level.items()
-    }
+    assert lists(kernels.bytes_by_level) == {level: moved.tolist() for level, moved in folder.bytes_by_level.items()}
     assert kernels.warnings == folder.warnings
 
 
 def test_a_second_run_of_a_group_does_not_mix_its_time_with_the_rates_of_the_first(tmp_path: Path) -> None:
     once = FIXTURES / "likwid_solver/flops.txt"
-    text = once.read_text(encoding="utf-8")
-    path = tmp_path / "run.txt"
-    path.write_text(text + text.replace("0.6494", "1.2988").replace("577889172", "1155778344"), encoding="utf-8")
+    text = text_of(once)
+    path = write(tmp_path / "run.txt", text + text.replace("0.6494", "1.2988").replace("577889172", "1155778344"))
     kernels = rw.read(path)
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
+    has_columns(kernels, flops=[577_889_172], time=[0.6494])
     assert "group FLOPS_DP was measured in 2 runs: the first counts" in kernels.warnings
 
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
 def test_a_second_run_of_regions_leaves_the_first_as_it_is(name: str, tmp_path: Path) -> None:
-    text = (FIXTURES / name).read_text(encoding="utf-8")
-    path = tmp_path / name
-    path.write_text(text + text.replace("0.8000", "1.6000").replace("0.800000", "1.600000"), encoding="utf-8")
+    text = text_of(FIXTURES / name)
+    path = write(tmp_path / name, text + text.replace("0.8000", "1.6000").replace("0.800000", "1.600000"))
     kernels, alone = rw.read(path), rw.read(FIXTURES / name)
     assert kernels.time.tolist() == alone.time.tolist() == [0.8, 0.8]
     assert kernels.flops.tolist() == alone.flops.tolist()
@@ -114,12 +112,12 @@ def test_a_second_run_of_regions_leaves_the_first_as_it_is(name: str, tmp_path: 
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv", "likwid_turns.txt", "likwid_bench.txt"])
 def test_a_file_cut_off_at_any_byte_never_gives_other_numbers(name: str, tmp_path: Path) -> None:
-    text = (FIXTURES / name).read_text(encoding="utf-8").rstrip() + "\n"
+    text = text_of(FIXTURES / name).rstrip() + "\n"
     path = tmp_path / name
     whole = rw.read(FIXTURES / name)
     figures = dict(zip(whole.names, zip(whole.flops, whole.time, strict=True), strict=True))
     for end in range(len(text)):
-        path.write_text(text[:end], encoding="utf-8")
+        write(path, text[:end])
         try:
             kernels = rw.read(path)
         except ProfileError:
@@ -147,22 +145,20 @@ def test_a_file_cut_off_at_any_byte_never_gives_other_numbers(name: str, tmp_pat
     ],
 )
 def test_a_table_that_is_not_closed_is_refused(name: str, last: str, told: str, tmp_path: Path) -> None:
-    text = (FIXTURES / name).read_text(encoding="utf-8")
-    path = tmp_path / name
-    path.write_text(text[: text.index(last) + len(last)], encoding="utf-8")
+    text = text_of(FIXTURES / name)
+    path = write(tmp_path / name, text[: text.index(last) + len(last)])
     with pytest.raises(ProfileError, match=rf"line \d+: {told}: the file is cut off or damaged"):
         rw.read(path)
 
 
 def test_a_file_cut_off_between_the_tables_of_a_group_is_said(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_turns.txt").read_text(encoding="utf-8")
-    path = tmp_path / "run.txt"
-    path.write_text(text[: text.rindex("\n\n+---") + 1], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_turns.txt")
+    path = write(tmp_path / "run.txt", text[: text.rindex("\n\n+---") + 1])
     kernels = rw.read(path)
     assert list(kernels.bytes_by_level) == ["L2"]
     assert "group L3 has no table of metrics: if the file is cut off, measure again" in kernels.warnings
-    text = (FIXTURES / "likwid_regions.csv").read_text(encoding="utf-8")
-    path.write_text(text[: text.index("TABLE,Region setup, coarse,Group 1 Metric")], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_regions.csv")
+    write(path, text[: text.index("TABLE,Region setup, coarse,Group 1 Metric")])
     kernels = rw.read(path)
     assert np.isnan(kernels.flops[1])
     said = "group MEM_DP of region setup, coarse has no table of metrics: if the file is cut off, measure again"
@@ -170,9 +166,8 @@ def test_a_file_cut_off_between_the_tables_of_a_group_is_said(tmp_path: Path) ->
 
 
 def test_a_bench_whose_last_run_is_cut_off_is_said(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_bench.txt").read_text(encoding="utf-8")
-    path = tmp_path / "bench.txt"
-    path.write_text(text[: text.index("Test: peakflops")], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_bench.txt")
+    path = write(tmp_path / "bench.txt", text[: text.index("Test: peakflops")])
     kernels = rw.read(path)
     assert kernels.names.tolist() == ["triad_avx"]
     assert "2 runs begin and 1 have a line 'Test:': a run failed, or the file is cut off" in kernels.warnings
@@ -180,39 +175,37 @@ def test_a_bench_whose_last_run_is_cut_off_is_said(tmp_path: Path) -> None:
 
 def test_the_json_filter_tells_the_same_sums() -> None:
     kernels = rw.read(FIXTURES / "likwid.json")
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
-    assert np.isnan(kernels.bytes).all()
+    has_columns(kernels, flops=[577_889_172], time=[0.6494], bytes=None)
 
 
 def test_without_regions_the_time_is_said_to_be_that_of_the_process() -> None:
-    assert any("no region is marked" in warning for warning in rw.read(FIXTURES / "likwid_turns.txt").warnings)
+    assert warns(rw.read(FIXTURES / "likwid_turns.txt"), "no region is marked")
 
 
 def test_events_that_disagree_with_the_printed_rate_are_not_believed(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
-    text = (FIXTURES / "likwid_turns.txt").read_text(encoding="utf-8")
-    path.write_text(text.replace("577889172", "288944586"), encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_turns.txt")
+    write(path, text.replace("577889172", "288944586"))
     kernels = rw.read(path)
     assert kernels.flops[0] == pytest.approx(889.8819e6 * 0.6494, rel=1e-12)
-    assert any("the latter is used" in warning for warning in kernels.warnings)
+    assert warns(kernels, "the latter is used")
 
 
 def test_likwid_bench_is_a_machine_and_its_runs_are_kernels() -> None:
     chip = rw.read_ceilings(FIXTURES / "likwid_bench.txt")
     assert (chip.peak("fp64"), chip.bandwidth("DRAM"), round(chip.ridge_point(), 4)) == (64e9, 38.4e9, 1.6667)
     kernels = rw.read(FIXTURES / "likwid_bench.txt", level="L3")
-    assert kernels.names.tolist() == ["triad_avx", "peakflops_avx_fma"]
-    assert kernels.bytes_by_level["L3"].tolist() == [96e9, 32e6]
-    assert kernels.achieved.tolist() == [3.2e9, 64e9]
+    has_columns(
+        kernels, names=["triad_avx", "peakflops_avx_fma"], bytes_by_level={"L3": [96e9, 32e6]}, achieved=[3.2e9, 64e9]
+    )
 
 
 def test_half_a_machine_names_the_command_that_is_missing(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_bench.txt").read_text(encoding="utf-8")
-    path = tmp_path / "bench.txt"
-    path.write_text(text[: text.index("Test: peakflops")], encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_bench.txt")
+    path = write(tmp_path / "bench.txt", text[: text.index("Test: peakflops")])
     with pytest.raises(ProfileError, match="a roof is missing: append the output of likwid-bench -t peakflops"):
         rw.read_ceilings(path)
-    path.write_text(text[: text.rindex("Number of Flops")], encoding="utf-8")
+    write(path, text[: text.rindex("Number of Flops")])
     with pytest.raises(ProfileError, match="run 2: the line 'Number of Flops:' is missing"):
         rw.read_ceilings(path)
 
@@ -223,9 +216,8 @@ def test_a_profile_is_no_machine() -> None:
 
 
 def test_a_run_that_measured_nothing_ends_in_likwids_own_reason(tmp_path: Path) -> None:
-    path = tmp_path / "run.txt"
-    path.write_text(
-        "CPU name:\tX\nERROR - [likwid.c:1] No.\nAccess to performance group L9 not allowed\n", encoding="utf-8"
+    path = write(
+        tmp_path / "run.txt", "CPU name:\tX\nERROR - [likwid.c:1] No.\nAccess to performance group L9 not allowed\n"
     )
     with pytest.raises(ProfileError, match="LIKWID measured nothing: Access to performance group L9 not allowed"):
         rw.read(path)
@@ -246,31 +238,30 @@ def test_a_run_that_measured_nothing_ends_in_likwids_own_reason(tmp_path: Path) 
 )
 def test_a_bad_cell_is_named_by_its_place(name: str, old: str, new: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    text = (FIXTURES / name).read_text(encoding="utf-8")
+    text = text_of(FIXTURES / name)
     assert old in text
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    write(path, text.replace(old, new, 1))
     with pytest.raises(ProfileError) as caught:
         rw.read(path)
     assert str(caught.value).startswith(f"{path}: {told}")
 
 
 def test_a_metric_that_is_infinite_says_nothing_and_a_time_below_zero_is_refused(tmp_path: Path) -> None:
-    text = (FIXTURES / "likwid_solver" / "l2.txt").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "likwid_solver" / "l2.txt")
     path = tmp_path / "l2.txt"
     assert "5.9632" in text
-    path.write_text(text.replace("5.9632", "inf"), encoding="utf-8")
+    write(path, text.replace("5.9632", "inf"))
     assert np.isnan(rw.read(path).bytes_by_level.get("L2", [np.nan])).all()
-    path.write_text(text.replace("5.9632", "5e990"), encoding="utf-8")
+    write(path, text.replace("5.9632", "5e990"))
     with pytest.raises(ProfileError, match=r"l2\.txt: line \d+: expected a number, got '5e990'"):
         rw.read(path)
-    path.write_text(text.replace("0.6600", "-0.66"), encoding="utf-8")
+    write(path, text.replace("0.6600", "-0.66"))
     with pytest.raises(ProfileError, match=r"l2\.txt: the program: its time, -0\.66 s, is below zero"):
         rw.read(path)
 
 
 def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps({"Info": {"CPU name:": "X"}, "L2": [{"Values": 1}]}), encoding="utf-8")
+    path = write(tmp_path / "run.json", {"Info": {"CPU name:": "X"}, "L2": [{"Values": 1}]})
     with pytest.raises(ProfileError, match="'L2': expected an object of tables"):
         rw.read(path)
 
@@ -312,9 +303,8 @@ GRACE_RATES = {
 @pytest.mark.parametrize("group", ["FLOPS", "MEM_DP", "MEM_SP"])
 def test_the_fp_rate_of_grace_is_of_any_precision(group: str) -> None:
     kernels = rw.read(run(group, GRACE, GRACE_RATES).encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"": [2.1e9]}
-    assert kernels.time.tolist() == [1]
-    assert kernels.bytes_by_level["DRAM"].tolist() == [25.6e9]
+    assert lists(kernels.flops_by_precision) == {"": [2.1e9]}
+    has_columns(kernels, time=[1], bytes_by_level={"DRAM": [25.6e9]})
     assert kernels.origin["flops"][0] == "FP_FIXED_OPS_SPEC + FP_SCALE_OPS_SPEC"
     assert kernels.warnings == ()
 
@@ -325,12 +315,10 @@ def test_scalable_operations_of_a64fx_count_four_times_for_vectors_of_512_bits(w
     rates = {f"{word} (FP) [MFLOP/s]": 5.0}
     rates |= {f"{word} (FP+SVE{bits}) [MFLOP/s]": 5 + 100 * bits / 128 for bits in (128, 256, 512)}
     kernels = rw.read(run(f"FLOPS_{word}", events, rates).encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {precision: [405e6]}
+    assert lists(kernels.flops_by_precision) == {precision: [405e6]}
     assert f"4 x FP_{word}_SCALE_OPS_SPEC" in kernels.origin[f"flops:{precision}"][0]
-    assert any(
-        f"'{word} (FP+SVE512) [MFLOP/s]' is based on an assumption of LIKWID, and not '{word} (FP) [MFLOP/s]'"
-        in warning
-        for warning in kernels.warnings
+    assert warns(
+        kernels, f"'{word} (FP+SVE512) [MFLOP/s]' is based on an assumption of LIKWID, and not '{word} (FP) [MFLOP/s]'"
     )
 
 
@@ -404,9 +392,7 @@ def test_the_rates_of_likwids_groups_are_read_by_what_they_count(
     group: str, events: dict[str, float], rates: dict[str, float], expected: dict[str, float], said: str | None
 ) -> None:
     kernels = rw.read(run(group, events, rates).encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {
-        key: [number] for key, number in expected.items()
-    }
+    assert lists(kernels.flops_by_precision) == {key: [number] for key, number in expected.items()}
     about = [warning for warning in kernels.warnings if "no group with bytes" not in warning]
     assert any(said in warning for warning in about) if said else about == []
 
@@ -432,24 +418,21 @@ def test_volumes_and_bandwidths_of_likwids_groups_are_bytes_of_their_levels(
     group: str, metrics: dict[str, float], expected: dict[str, float]
 ) -> None:
     kernels = rw.read(run(group, {}, metrics).encode())
-    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
-        level: [number] for level, number in expected.items()
-    }
+    assert lists(kernels.bytes_by_level) == {level: [number] for level, number in expected.items()}
 
 
 def test_a_counter_of_all_precisions_counts_once_in_groups_of_two_precisions() -> None:
     event = {"RETIRED_SSE_AVX_FLOPS_ALL": 90e6}
     both = run("FLOPS_DP", event, {"DP [MFLOP/s]": 90}) + run("FLOPS_SP", event, {"SP [MFLOP/s]": 90})
     kernels = rw.read(both.encode())
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp64": [90e6]}
+    assert lists(kernels.flops_by_precision) == {"fp64": [90e6]}
     said = "the FLOPs of group FLOPS_SP are those of another group already, because RETIRED_SSE_AVX_FLOPS_ALL does not"
     assert any(warning.startswith(said) for warning in kernels.warnings)
 
 
 def test_the_real_solver_counts_its_flops_exactly() -> None:
     kernels = rw.read(real_file("likwid/hpcte_cg_likwid_native_FLOPS_DP.txt"))
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
-    assert kernels.extra["clock (Hz)"].tolist() == [3537.1431e6]
+    has_columns(kernels, flops=[577_889_172], time=[0.6494], extra={"clock (Hz)": [3537.1431e6]})
 
 
 def test_the_real_run_without_permission_says_so() -> None:

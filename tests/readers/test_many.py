@@ -19,6 +19,7 @@ from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.many import Profiles
 from roofwidget.readers.tables.together import read_together
 from roofwidget.support.progress import advancing
+from tests.places import write
 
 COUNT = 5
 
@@ -26,13 +27,13 @@ COUNT = 5
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for number in range(COUNT):
-        (tmp_path / f"run{number}.csv").write_text(f"name,flops,bytes\nk{number},{number},2\n", encoding="utf-8")
+        write(tmp_path / f"run{number}.csv", f"name,flops,bytes\nk{number},{number},2\n")
     return tmp_path
 
 
 @pytest.fixture
 def flawed(folder: Path) -> Path:
-    (folder / "run2.csv").write_text("name,flops,bytes\na,x,2\n", encoding="utf-8")
+    write(folder / "run2.csv", "name,flops,bytes\na,x,2\n")
     (folder / "run3.csv").write_bytes(b"")
     return folder
 
@@ -297,7 +298,7 @@ def test_plain_tables_of_one_header_are_split_once_and_odd_tables_among_them_are
     bodies = {"total": "a,1,2,3,4\ntotal,1,2,3,4\n", "comma": 'a,1,"2,5",3,4\n', "units": ",FLOP,B,us,\na,1,2,3,4\n"}
     bodies |= {f"plain{at}": f"k{at},{at},2,3,x{at}\nb,5,6,,\n" for at in range(40)}
     for name, body in bodies.items():
-        (tmp_path / f"{name}.csv").write_text(f"{header}\n{body}", encoding="utf-8")
+        write(tmp_path / f"{name}.csv", f"{header}\n{body}")
     alone: list[str] = []
 
     def reading(path: str, *given: Any) -> rw.Kernels:
@@ -352,7 +353,7 @@ def test_a_dask_cluster_reads_files_in_its_own_processes(flawed: Path, client: A
 def test_a_file_that_changed_is_read_again_by_a_dask_cluster(folder: Path, client: Any) -> None:
     path = folder / "run0.csv"
     first = rw.read_many([path], client=client)[path]
-    path.write_text("name,flops,bytes\nother,1,2\n", encoding="utf-8")
+    write(path, "name,flops,bytes\nother,1,2\n")
     assert first.names.tolist() == ["k0"]
     assert rw.read_many([path], client=client)[path].names.tolist() == ["other"]
 

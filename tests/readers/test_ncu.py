@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +12,15 @@ import roofwidget as rw
 from roofwidget.analysis.bound import bound
 from roofwidget.readers import read
 from roofwidget.workloads import Op, Tensor
+from tests import places
+from tests.places import text_of
 from tests.real_files import real_file
+from tests.tables import has_columns, lists, warns
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+FIXTURES = places.FIXTURES / "ncu"
 A_REPORT = "two_kernels.ncu-rep"
 TWO_KERNELS = [A_REPORT, "wide_base.csv", "wide_automatic.csv"]
 
@@ -32,7 +34,7 @@ def real(name: str, **options: Any) -> Kernels:
 
 
 def said(kernels: Kernels, words: str) -> bool:
-    return any(words in warning for warning in kernels.warnings)
+    return warns(kernels, words)
 
 
 def test_the_twins_are_what_their_script_writes() -> None:
@@ -47,21 +49,29 @@ def test_the_twins_are_what_their_script_writes() -> None:
 @pytest.mark.parametrize("name", TWO_KERNELS)
 def test_a_report_and_its_tables_in_either_units_tell_the_same(name: str) -> None:
     kernels = twin(name)
-    assert kernels.names.tolist() == [
-        "ampere_bf16_s1688gemm_bf16_128x64_stages_32x6_tn",
-        "void image::blur<float, (int)3>(const float *, float *, int)",
-    ]
-    assert kernels.time.tolist() == [0.002, 0.0001]
-    assert kernels.flops.tolist() == [50_000_000 * 2048 + 250_000 + 2 * 1_000_000, 1_000_000 + 2 * 5_000_000]
-    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
+    has_columns(
+        kernels,
+        names=[
+            "ampere_bf16_s1688gemm_bf16_128x64_stages_32x6_tn",
+            "void image::blur<float, (int)3>(const float *, float *, int)",
+        ],
+        time=[0.002, 0.0001],
+        flops=[50_000_000 * 2048 + 250_000 + 2 * 1_000_000, 1_000_000 + 2 * 5_000_000],
+    )
+    assert lists(kernels.bytes_by_level) == {
         "DRAM": [400e6, 10e6],
         "L2": [32 * 25e6, 32 * 0.5e6],
         "L1": [128 * 10e6, 128 * 0.4e6],
     }
-    assert kernels.extra["grid"].tolist() == ["(64, 24, 1)", "(1920, 1, 1)"]
-    assert kernels.extra["block"].tolist() == ["(128, 1, 1)", "(32, 8, 1)"]
-    assert kernels.extra["compute capability"].tolist() == [8.0, 8.0]
-    assert kernels.extra["process"].tolist() == ["4100", "4100"]
+    has_columns(
+        kernels,
+        extra={
+            "grid": ["(64, 24, 1)", "(1920, 1, 1)"],
+            "block": ["(128, 1, 1)", "(32, 8, 1)"],
+            "compute capability": [8.0, 8.0],
+            "process": ["4100", "4100"],
+        },
+    )
 
 
 @pytest.mark.parametrize("name", TWO_KERNELS)
@@ -120,9 +130,7 @@ def test_a_real_report_gives_the_numbers_that_nsight_shows() -> None:
     kernels = real("rtx2080ti_sgemm.ncu-rep.gz")
     assert kernels.chip is not None
     judged = bound(kernels, kernels.chip)
-    assert kernels.time.tolist() == [1.072e-05]
-    assert kernels.flops.tolist() == [26_419_200]
-    assert kernels.bytes.tolist() == [819_456]
+    has_columns(kernels, time=[1.072e-05], flops=[26_419_200], bytes=[819_456])
     assert kernels.arithmetic_intensity[0] == pytest.approx(32.24, abs=0.005)
     assert kernels.chip.peak("fp32") == pytest.approx(11.366e12, rel=1e-4)
     assert kernels.chip.bandwidth() == pytest.approx(637.3e9, rel=1e-4)
@@ -247,8 +255,7 @@ def test_the_flops_of_a_summary_are_given_a_launch_and_counted_over_all() -> Non
 
 def test_a_byte_order_mark_banners_and_output_between_rows_do_not_disturb() -> None:
     kernels = twin("hopper_long.csv")
-    assert kernels.time.tolist() == [1.25e-3, 80e-6, 50e-6]
-    assert kernels.extra["id"].tolist() == ["0", "1", "2"]
+    has_columns(kernels, time=[1.25e-3, 80e-6, 50e-6], extra={"id": ["0", "1", "2"]})
 
 
 def test_utf_16_as_a_windows_shell_writes_it_is_read() -> None:
@@ -258,14 +265,17 @@ def test_utf_16_as_a_windows_shell_writes_it_is_read() -> None:
 
 def test_european_numbers_are_decided_once_for_the_file() -> None:
     kernels = twin("european_long.csv")
-    assert kernels.time.tolist() == [117_344e-9]
-    assert kernels.bytes.tolist() == [27_595_520]
-    assert kernels.extra["L2 hit rate (%)"].tolist() == [65.77]
-    assert kernels.flops_by_precision["fp64"].tolist() == [64_000]
+    has_columns(
+        kernels,
+        time=[117_344e-9],
+        bytes=[27_595_520],
+        extra={"L2 hit rate (%)": [65.77]},
+        flops_by_precision={"fp64": [64_000]},
+    )
 
 
 def test_a_count_alone_shows_the_notation_for_it_has_no_fraction() -> None:
-    rows = (FIXTURES / "european_long.csv").read_text(encoding="utf-8").splitlines()
+    rows = text_of(FIXTURES / "european_long.csv").splitlines()
     kept = [row for row in rows if "27.595" not in row and "65,77" not in row]
     assert len(kept) == len(rows) - 2
     assert read("\n".join(kept).encode()).time.tolist() == [117_344e-9]
@@ -273,10 +283,9 @@ def test_a_count_alone_shows_the_notation_for_it_has_no_fraction() -> None:
 
 def test_the_details_page_gives_time_and_bytes_and_no_flops() -> None:
     kernels = twin("details.csv")
-    assert kernels.time.tolist() == [1.25e-3]
-    assert kernels.bytes.tolist() == pytest.approx([640e9 * 1.25e-3])
-    assert np.isnan(kernels.flops).all()
-    assert kernels.extra["SM clock (Hz)"].tolist() == [1.4e9]
+    has_columns(
+        kernels, time=[1.25e-3], bytes=pytest.approx([640e9 * 1.25e-3]), flops=None, extra={"SM clock (Hz)": [1.4e9]}
+    )
     assert said(kernels, "the page Details has no FLOPs, peaks or bytes of caches: read the report (.ncu-rep), or its")
     assert not said(twin("wide_base.csv"), "the page Details")
     assert real("details_rtx2080ti_sgemm.csv").time.tolist() == [1.072e-05]
@@ -284,9 +293,7 @@ def test_the_details_page_gives_time_and_bytes_and_no_flops() -> None:
 
 def test_a_summary_counts_its_launches_and_keeps_the_spread() -> None:
     kernels = twin("summary.csv")
-    assert kernels.count.tolist() == [40]
-    assert kernels.bytes.tolist() == [40 * (1000.5 + 249.5) * 32]
-    assert kernels.time.tolist() == pytest.approx([40 * 5e-6])
+    has_columns(kernels, count=[40], bytes=[40 * (1000.5 + 249.5) * 32], time=pytest.approx([40 * 5e-6]))
     assert (kernels.extra["time min (s)"][0], kernels.extra["time max (s)"][0]) == (4e-6, 9e-6)
     whole = real("summary_per_kernel_a100_metrics.csv")
     assert whole.names.tolist() == ["kernel_B", "kernel_A"]
@@ -313,20 +320,19 @@ def test_passes_of_one_program_are_joined_from_files_a_folder_or_one_file() -> N
         read(folder),
         twin("passes_in_one.csv"),
     ):
-        assert kernels.names.tolist() == ["axpy_twin", "dot_twin"]
-        assert kernels.bytes.tolist() == [6_000_000, 9_000]
-        assert kernels.flops.tolist() == [2_000, 5_000]
-        assert kernels.time.tolist() == [8e-6, 8e-6]
+        has_columns(
+            kernels, names=["axpy_twin", "dot_twin"], bytes=[6_000_000, 9_000], flops=[2_000, 5_000], time=[8e-6, 8e-6]
+        )
 
 
 def test_processes_with_the_same_metrics_are_launches_of_their_own() -> None:
-    text = (FIXTURES / "passes" / "bytes.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "passes" / "bytes.csv")
     both = read((text + text.replace('"301"', '"302"')).encode())
     assert both.bytes.tolist() == [6_000_000, 9_000, 6_000_000, 9_000]
 
 
 def test_one_device_of_several_can_be_chosen() -> None:
-    *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
+    *rest, last = text_of(FIXTURES / "wide_base.csv").splitlines()
     text = "\n".join([*rest, last.replace('"twin3.7","0"', '"twin3.7","3"')]).encode()
     assert read(text).extra["device"].tolist() == ["0", "3"]
     assert read(text, device=3).flops.tolist() == [11_000_000]
@@ -335,7 +341,7 @@ def test_one_device_of_several_can_be_chosen() -> None:
 
 
 def test_launches_on_different_chips_have_no_roof_in_common() -> None:
-    *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
+    *rest, last = text_of(FIXTURES / "wide_base.csv").splitlines()
     both = read("\n".join([*rest, last.replace("A100-PCIE", "A30")]).encode())
     assert both.chip is None
     assert said(both, "the launches ran on several devices, so there is no chip")

@@ -7,18 +7,20 @@ import io
 import pickle
 import random
 import runpy
-import tracemalloc
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests import places
+from tests.places import text_of
+from tests.processes import memory_below
 from tests.real_files import real_file
+from tests.tables import warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+FIXTURES = places.FIXTURES / "ncu"
 REPORT = (FIXTURES / "two_kernels.ncu-rep").read_bytes()
 MADE = runpy.run_path(str(FIXTURES.parents[1] / "make_fixtures" / "ncu.py"))
 HEADER = '"ID","Process ID","Kernel Name","Grid Size","Block Size","CC","Metric Name","Metric Unit","Metric Value"\n'
@@ -65,14 +67,11 @@ def test_a_damaged_report_never_ends_in_another_error() -> None:
 
 
 def test_a_report_that_claims_a_huge_block_takes_no_memory() -> None:
-    tracemalloc.start()
-    refused(b"NVR\0" + (2**32 - 1).to_bytes(4, "little") + b"x" * 100, "the report is damaged here")
     # A header of two bytes, then a header with a payload size of 2**60 bytes.
     claim = bytes([0x28, *[0x80] * 8, 0x10])
-    refused(b"NVR\0\2\0\0\0\x08\x07" + len(claim).to_bytes(4, "little") + claim, "the report ends too early")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 4 * 2**20
+    with memory_below(4 * 2**20):
+        refused(b"NVR\0" + (2**32 - 1).to_bytes(4, "little") + b"x" * 100, "the report is damaged here")
+        refused(b"NVR\0\2\0\0\0\x08\x07" + len(claim).to_bytes(4, "little") + claim, "the report ends too early")
 
 
 def test_an_empty_report_and_an_empty_file_are_told_apart_from_others() -> None:
@@ -217,7 +216,7 @@ def test_a_last_launch_of_other_metrics_is_no_sign_of_a_file_that_is_cut_off() -
 
 
 def test_a_page_of_details_that_ends_before_a_value_is_refused() -> None:
-    text = (FIXTURES / "details.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "details.csv")
     end = text.index('"1.25"')
     for cut in (end, end + 1, end + 5):
         error = refused(text[:cut].encode(), "the file ends within a row: 12 of 15 cells; export it again")
@@ -231,16 +230,13 @@ def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
     timed = text.replace("launch__waves_per_multiprocessor", "gpu__time_duration.sum")
     kernels = read(timed.encode())
     missing = "the file does not have bytes of DRAM (dram__bytes.sum), bytes of L2 (lts__t_bytes.sum), bytes of L1"
-    assert any(missing in warning for warning in kernels.warnings)
+    assert warns(kernels, missing)
 
 
 def test_half_a_million_columns_end_in_one_error() -> None:
     header = '"ID","Kernel Name",' + ",".join(f'"sm__made_up_{number}.sum"' for number in range(500_000))
-    tracemalloc.start()
-    refused(header.encode() + b"\n0,k\n", "a table of 500,002 columns; the limit is 20,000")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 10 * len(header)
+    with memory_below(10 * len(header)):
+        refused(header.encode() + b"\n0,k\n", "a table of 500,002 columns; the limit is 20,000")
 
 
 def test_damaged_compression_is_an_error_of_the_file() -> None:

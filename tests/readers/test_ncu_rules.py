@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.readers import read
 from roofwidget.readers.ncu.flops import is_tensor_name, mma_shape
+from tests import places
+from tests.places import text_of
+from tests.tables import has_columns, lists, warns
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+FIXTURES = places.FIXTURES / "ncu"
 HEADER = '"ID","Process ID","Kernel Name","CC","Metric Name","Metric Unit","Metric Value"'
 SASS = "smsp__sass_thread_inst_executed_op_"
 PATH = "sm__ops_path_tensor_"
@@ -30,7 +32,7 @@ def launch(metrics: dict[str, str], name: str = "k", cc: str = "9.0", **options:
 
 
 def said(kernels: Kernels, words: str) -> bool:
-    return any(words in warning for warning in kernels.warnings)
+    return warns(kernels, words)
 
 
 def test_rates_per_cycle_become_whole_counts() -> None:
@@ -56,7 +58,7 @@ def test_paths_of_types_that_share_a_counter_are_charged_once() -> None:
     shared = {f"{PATH}src_fp4_fp6_fp8_dst_fp32.sum": "640"}
     assert launch(shared).flops_by_precision["fp8"].tolist() == [640]
     own = launch(shared | {f"{PATH}src_fp4.sum": "640"})
-    assert {key: column.tolist() for key, column in own.flops_by_precision.items()} == {"fp4": [640]}
+    assert lists(own.flops_by_precision) == {"fp4": [640]}
 
 
 def test_paths_with_and_without_sparsity_add_up_to_their_base_and_sparsity_is_said() -> None:
@@ -132,7 +134,7 @@ def test_a_name_tells_of_tensor_cores_only_in_words_of_their_own(name: str, *, u
 def test_half_precision_that_may_be_register_moves_is_left_out_and_said() -> None:
     fp32 = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}hfma_pred_on.sum": "64", f"{SASS}hadd_pred_on.sum": "0"}
     kernels = launch(fp32, cc="8.0")
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp32": [20]}
+    assert lists(kernels.flops_by_precision) == {"fp32": [20]}
     assert said(kernels, "hfma is left out in this launch ('k'): on this chip it also counts register moves")
     # No register moves: other additions were counted, another chip, or the pipe was never active.
     for other in (
@@ -181,7 +183,7 @@ def test_launches_of_one_chip_share_a_roof_where_the_capability_is_not_told() ->
 def test_headers_with_their_unit_in_brackets_are_read() -> None:
     text = '"ID","Kernel Name","dram__bytes.sum [Kbyte]","gpu__time_duration.sum [us]"\n"0","k","2.5","4"\n'
     kernels = read(text.encode())
-    assert (kernels.bytes.tolist(), kernels.time.tolist()) == ([2500], [4e-6])
+    has_columns(kernels, bytes=[2500], time=[4e-6])
 
 
 def test_text_of_a_program_in_another_notation_does_not_decide_that_of_the_numbers() -> None:
@@ -247,7 +249,7 @@ HALVES_ON_HOPPER = FP32 | {
 def test_hfma_that_keeps_the_tensor_pipe_of_hopper_busy_is_arithmetic_where_no_product_ran() -> None:
     kernels = launch(HALVES_ON_HOPPER)
     # 50 + 50 + 2 x 50 in fp32; two packed numbers of two FLOPs each.
-    assert {name: flops.tolist() for name, flops in kernels.flops_by_precision.items()} == {
+    assert lists(kernels.flops_by_precision) == {
         "fp32": [200],
         "fp16_vector": [12800],
     }
@@ -493,7 +495,6 @@ ANY_LAUNCH = st.fixed_dictionaries(
 
 
 # A deadline per example would fail on slow machines.
-@settings(deadline=None)
 @given(
     st.lists(ANY_LAUNCH, min_size=2, max_size=5).flatmap(
         lambda rows: st.tuples(st.just(rows), st.permutations(range(len(rows))))
@@ -528,7 +529,7 @@ def test_without_a_peak_of_some_precision_there_is_no_chip_until_it_is_named() -
 
 
 def test_runs_of_other_kernels_in_one_file_stay_apart() -> None:
-    text = (FIXTURES / "passes_in_one.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "passes_in_one.csv")
     end = text.index('"322"')
     other = text[:end] + text[end:].replace("dot_twin", "norm_twin")
     assert read(other.encode()).names.tolist() == ["axpy_twin", "dot_twin", "axpy_twin", "norm_twin"]
@@ -549,7 +550,7 @@ def test_integer_instructions_of_threads_are_left_out_and_said_where_there_are_n
 
 def test_integers_count_one_operation_an_instruction_under_int32() -> None:
     kernels = launch({INTEGER: "4096", f"{SASS}ffma_pred_on.sum": "8"}, integers=True)
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {
+    assert lists(kernels.flops_by_precision) == {
         "fp32": [16],
         "int32": [4096],
     }
@@ -592,7 +593,7 @@ def test_the_memory_that_the_driver_reports_is_usable_and_the_capacity_is_that_o
 def test_operations_of_integers_of_tensor_cores_are_under_their_type_and_said_to_be_no_flops() -> None:
     told = {f"{PATH}src_int8_dst_int32.sum": "9000", f"{PATH}src_int4_dst_int32.sum": "0"}
     kernels = launch(told)
-    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"int8": [9000]}
+    assert lists(kernels.flops_by_precision) == {"int8": [9000]}
     assert said(kernels, "operations of integers are counted too, under int8: their unit is OP, not FLOP")
     by_shape = launch({"sm__inst_executed_pipe_tensor_op_imma.sum": "3"}, name="turing_i16832gemm_s8", cc="8.0")
     assert by_shape.flops_by_precision["int8"].tolist() == [3 * 2 * 16 * 8 * 32]

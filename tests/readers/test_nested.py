@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.tables import has_columns, warns
 
 ROWS = [{"name": "gemm", "flops": 4e9, "bytes": 1e7, "time (us)": 31}, {"name": "relu", "flops": 2e6, "bytes": 8e6}]
 
@@ -31,8 +32,7 @@ def written(document: Any) -> bytes:
 def test_a_list_of_records_at_a_shallow_key_is_read(document: Any) -> None:
     for data in (written(document), gzip.compress(written(document)), b"\xef\xbb\xbf" + written(document)):
         kernels = read(data)
-        assert kernels.names.tolist() == ["gemm", "relu"]
-        assert kernels.flops.tolist() == [4e9, 2e6]
+        has_columns(kernels, names=["gemm", "relu"], flops=[4e9, 2e6])
         np.testing.assert_equal(kernels.time, [31 / 1e6, np.nan])
 
 
@@ -45,7 +45,7 @@ def test_a_well_packed_document_of_many_records_is_read() -> None:
 def test_of_several_lists_the_longest_is_read_and_the_others_are_named() -> None:
     kernels = read(written({"warmup": ROWS[:1], "runs": ROWS}))
     assert len(kernels) == 2
-    assert any("the records are the list 'runs'; " in word and "'warmup'" in word for word in kernels.warnings)
+    assert warns(kernels, "the records are the list 'runs'; ", "'warmup'")
 
 
 def test_columns_of_the_user_find_their_list() -> None:
@@ -138,7 +138,7 @@ def test_a_data_frame_is_read_from_each_form_of_its_json(orient: Any, index: str
     if index is not None and orient == "records":
         frame = frame.reset_index()
     kernels = read(frame.to_json(orient=orient).encode())
-    assert (kernels.names.tolist(), kernels.flops.tolist()) == (["a", "b"], [4e9, 2e9])
+    has_columns(kernels, names=["a", "b"], flops=[4e9, 2e9])
     assert (kernels.time.tolist(), kernels.warnings) == (pytest.approx([3e-6, 5e-6], rel=1e-14), ())
 
 
@@ -148,7 +148,7 @@ def test_a_table_by_columns_is_read_at_a_shallow_key(path: tuple[str, ...]) -> N
     for key in reversed(path):
         document = {key: document, "note": "x"}
     kernels = read(json.dumps(document).encode())
-    assert (kernels.names.tolist(), kernels.time.tolist()) == (["a", "b"], pytest.approx([3e-6, 5e-6], rel=1e-14))
+    has_columns(kernels, names=["a", "b"], time=pytest.approx([3e-6, 5e-6], rel=1e-14))
 
 
 def test_a_well_packed_table_by_columns_is_read() -> None:

@@ -11,6 +11,8 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
+from tests.tables import has_columns, warns
 
 HEAD = """\
 ==12345== NVPROF is profiling process 12345, command: ./app
@@ -90,10 +92,9 @@ NAMES = ["saxpy(int, float*)", "[CUDA memcpy HtoD]"]
 @pytest.mark.parametrize("text", [SUMMARY, OLD, PRINTED, OLD_PRINTED])
 def test_a_summary_has_the_unit_of_each_column_and_no_calls_of_the_host(text: str) -> None:
     kernels = read(text.encode())
-    assert kernels.names.tolist() == NAMES
-    assert kernels.time.tolist() == pytest.approx([1.5e-3, 0.5e-3], rel=1e-12)
-    assert kernels.count.tolist() == [10, 2]
-    assert kernels.category.tolist() == [None, "copy"]
+    has_columns(
+        kernels, names=NAMES, time=pytest.approx([1.5e-3, 0.5e-3], rel=1e-12), count=[10, 2], category=[None, "copy"]
+    )
 
 
 def test_the_rows_left_out_are_counted() -> None:
@@ -108,8 +109,11 @@ def test_work_of_one_launch_counts_for_every_call() -> None:
 
 def test_a_trace_has_bytes_in_powers_of_1024_and_the_chip() -> None:
     kernels = read(TRACE.encode())
-    assert kernels.names.tolist() == ["[CUDA memcpy HtoD]", "vectorAdd(float*, float*, int)", "[CUDA memcpy DtoD]"]
-    assert kernels.time.tolist() == pytest.approx([690.72e-6, 103.2e-6, 10e-6])
+    has_columns(
+        kernels,
+        names=["[CUDA memcpy HtoD]", "vectorAdd(float*, float*, int)", "[CUDA memcpy DtoD]"],
+        time=pytest.approx([690.72e-6, 103.2e-6, 10e-6]),
+    )
     # A million floats: 4,000,000 B.
     assert kernels.bytes_by_level["host"][0] == pytest.approx(4_000_000, rel=1e-6)
     assert kernels.bytes_by_level["main"][2] == 2 * 2**20
@@ -119,13 +123,16 @@ def test_a_trace_has_bytes_in_powers_of_1024_and_the_chip() -> None:
 
 def test_metrics_are_means_over_the_invocations() -> None:
     kernels = read(METRICS.encode())
-    assert kernels.names.tolist() == ["saxpy(int, float*)"]
-    assert kernels.count.tolist() == [10]
-    assert kernels.flops_by_precision["fp32"].tolist() == [20_971_520]
-    assert kernels.bytes.tolist() == [10 * 12_582_912]
-    assert np.isnan(kernels.time).all()
+    has_columns(
+        kernels,
+        names=["saxpy(int, float*)"],
+        count=[10],
+        flops_by_precision={"fp32": [20_971_520]},
+        bytes=[10 * 12_582_912],
+        time=None,
+    )
     assert kernels.chip == rw.chip("v100-sxm2-16gb")
-    assert any("no times" in warning for warning in kernels.warnings)
+    assert warns(kernels, "no times")
 
 
 def test_older_metrics_count_transactions_of_32_bytes() -> None:
@@ -136,7 +143,7 @@ def test_older_metrics_count_transactions_of_32_bytes() -> None:
 def test_a_metric_that_was_not_collected_is_unknown_and_said() -> None:
     kernels = read("\n".join(line for line in METRICS.splitlines() if "dram_read" not in line).encode())
     assert np.isnan(kernels.bytes).all()
-    assert any("dram_read_bytes,dram_write_bytes" in warning for warning in kernels.warnings)
+    assert warns(kernels, "dram_read_bytes,dram_write_bytes")
 
 
 def test_metrics_of_two_devices_are_apart() -> None:
@@ -184,6 +191,6 @@ def test_a_database_of_nvprof_says_how_to_export_it(tmp_path: Path) -> None:
 def _beside(folder: Path) -> Path:
     for path in folder.iterdir():
         path.unlink()
-    (folder / "summary.csv").write_text(SUMMARY, encoding="utf-8")
-    (folder / "notes.txt").write_text("hello", encoding="utf-8")
+    write(folder / "summary.csv", SUMMARY)
+    write(folder / "notes.txt", "hello")
     return folder

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.places import FIXTURES
+from tests.tables import has_columns
 
-RECORDED = Path(__file__).parents[1] / "fixtures" / "onnxruntime" / "session_1.32.0.json"
+RECORDED = FIXTURES / "onnxruntime" / "session_1.32.0.json"
 
 
 def event(name: str, operator: str = "", dur: Any = 8, cat: str = "Node", **arguments: Any) -> dict[str, Any]:
@@ -43,10 +44,16 @@ def test_a_node_is_a_row_over_all_runs() -> None:
             product | {"dur": 10},
         )
     )
-    assert (kernels.names.tolist(), kernels.count.tolist(), kernels.time.tolist()) == (["fc"], [2], [18e-6])
-    assert kernels.flops.tolist() == [2 * 2 * 8 * 64 * 32]
-    assert kernels.bytes.tolist() == [2 * (2048 + 8192 + 1024)]
-    assert (kernels.precision.tolist(), kernels.category.tolist()) == (["fp32"], ["MatMul"])
+    has_columns(
+        kernels,
+        names=["fc"],
+        count=[2],
+        time=[18e-6],
+        flops=[2 * 2 * 8 * 64 * 32],
+        bytes=[2 * (2048 + 8192 + 1024)],
+        precision=["fp32"],
+        category=["MatMul"],
+    )
     assert "events that are no node's own time were left out: 4" in kernels.warnings
 
 
@@ -73,8 +80,7 @@ def test_flops_come_from_shapes(operator: str, inputs: list[Any], result: Any, f
 
 def test_a_recorded_session_has_the_work_of_packed_weights() -> None:
     kernels = read(RECORDED)
-    assert kernels.names.tolist() == ["conv", "flatten", "gemm", "matmul", "tanh"]
-    assert kernels.count.tolist() == [2] * 5
+    has_columns(kernels, names=["conv", "flatten", "gemm", "matmul", "tanh"], count=[2] * 5)
     gemm, matmul = 2 * 2 * 2048 * 32, 2 * 2 * 32 * 24
     assert kernels.flops[:4].tolist() == [2 * 2 * 2 * 8 * 256 * 27, 0, 2 * gemm, 2 * matmul]
     # The profile lists neither 2048 x 32 nor 32 x 24 weights of 4 bytes.

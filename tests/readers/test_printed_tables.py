@@ -11,6 +11,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget import ProfileError
+from tests.tables import has_columns
 
 MARKDOWN = """\
 Results of today:
@@ -116,8 +117,7 @@ ROCPROFV3 SUMMARY:
 | hipMemcpy       | HIP_API         |     2 |            8000 |       4.000e+03 |     40.000000 |
 """
     kernels = rw.read(text.encode())
-    assert (kernels.names.tolist(), kernels.count.tolist()) == (["addition_kernel"], [4])
-    assert kernels.time.tolist() == pytest.approx([12e-6], rel=1e-14)
+    has_columns(kernels, names=["addition_kernel"], count=[4], time=pytest.approx([12e-6], rel=1e-14))
 
 
 def test_a_printed_table_without_amounts_names_its_columns() -> None:

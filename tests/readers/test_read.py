@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import subprocess
 import sys
 import zipfile
 from importlib import import_module
@@ -17,8 +16,10 @@ import roofwidget as rw
 from roofwidget import readers
 from roofwidget.readers import FORMATS, ProfileError, Source, ceilings, read, reader
 from roofwidget.readers.tables.tools import TOOLS
+from tests.places import FIXTURES, write
+from tests.processes import run_python
+from tests.tables import has_columns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
 CSV = b"kernel,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,\n"
 
@@ -137,7 +138,7 @@ def test_what_no_reader_knows_is_one_error_that_says_what_it_looks_like(data: by
 def test_the_columns_that_the_error_proposes_are_those_that_read_the_table() -> None:
     columns = {"flops": ("gflop", "GFLOP"), "bytes": ("mb", "MB"), "time": ("ms", "ms")}
     kernels = read(b"op,gflop,mb,ms\nmatmul,1,2,3\n", columns=columns)
-    assert (kernels.flops.tolist(), kernels.bytes.tolist(), kernels.time.tolist()) == ([1e9], [2e6], [3e-3])
+    has_columns(kernels, flops=[1e9], bytes=[2e6], time=[3e-3])
 
 
 def test_a_folder_without_a_profile_says_what_it_holds_and_how_to_read_its_files(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_a_folder_that_one_reader_cannot_read_is_read_by_another(tmp_path: Path)
 
 
 def test_one_bad_file_of_a_folder_names_how_to_read_the_others(tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text("==ERROR== The application returned an error code (1).\n", encoding="utf-8")
+    write(tmp_path / "bad.csv", "==ERROR== The application returned an error code (1).\n")
     (tmp_path / "good.csv").write_bytes((FIXTURES / "ncu" / "volta_long.csv").read_bytes())
     with pytest.raises(
         ProfileError, match=r"bad.csv: no kernel was profiled.*; rw.read_many\('.*/\*'\) reads each file"
@@ -228,18 +229,17 @@ def test_what_is_no_file_and_no_table_is_a_type_error() -> None:
 
 
 def test_importing_the_package_imports_no_reader() -> None:
-    asked = "import sys, roofwidget; sys.exit('roofwidget.readers' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
-    asked = "import sys, roofwidget.readers; sys.exit(any(name in sys.modules for name in roofwidget.readers.FORMATS))"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+    run_python("import sys, roofwidget; sys.exit('roofwidget.readers' in sys.modules)")
+    run_python(
+        "import sys, roofwidget.readers; sys.exit(any(name in sys.modules for name in roofwidget.readers.FORMATS))"
+    )
 
 
 def test_reading_needs_none_of_the_optional_packages() -> None:
-    asked = (
+    run_python(
         "import sys, roofwidget as rw; rw.read(b'name,flops,bytes\\na,1,2\\n').groupby('name');"
         "sys.exit(any(name in sys.modules for name in ('pandas', 'pyarrow', 'polars', 'distributed', 'tqdm')))"
     )
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

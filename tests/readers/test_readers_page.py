@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import runpy
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.readers import FORMATS
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.places import DOCS, text_of
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +18,7 @@ def maker() -> dict[str, Any]:
 
 
 def test_the_page_is_up_to_date(maker: dict[str, Any]) -> None:
-    assert maker["page"]() == (DOCS / "readers.md").read_text(encoding="utf-8"), "run: python docs/make_readers.py"
+    assert maker["page"]() == text_of(DOCS / "readers.md"), "run: python docs/make_readers.py"
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -22,9 +22,10 @@ from pyarrow import parquet as pq
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
+from tests.places import golden
 from tests.real_files import real_file
+from tests.tables import has_columns, lists, warns
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 NAN = math.nan
 COLUMNS = {"kernel": ["matmul", "copy"], "flops": [4.3e9, 0.0], "bytes": [1.2e7, 8e6], "time (us)": [31.0, 4.0]}
 SAME = rw.Kernels(["matmul", "copy"], [4.3e9, 0], [1.2e7, 8e6], time=[31e-6, 4e-6])
@@ -101,8 +102,8 @@ def test_plain_words_with_units_are_understood(header: str, field: str, expected
 def test_bytes_by_level_and_flops_by_precision_keep_their_keys() -> None:
     kernels = read(csv("name,flops:fp16,bytes:L2,HBM bytes,precision,type", "a,1,2,3,FP16,dot"))
     assert dict(kernels.flops_by_precision).keys() == {"fp16"}
-    assert {level: column.tolist() for level, column in kernels.bytes_by_level.items()} == {"L2": [2], "HBM": [3]}
-    assert (kernels.precision.tolist(), kernels.category.tolist()) == (["fp16"], ["dot"])
+    assert lists(kernels.bytes_by_level) == {"L2": [2], "HBM": [3]}
+    has_columns(kernels, precision=["fp16"], category=["dot"])
 
 
 @pytest.mark.parametrize("word", ["GFLOPs", "gflops", "Achieved TFLOPS", "speed (MFLOPS)"])
@@ -136,7 +137,7 @@ def test_a_column_that_is_called_by_its_unit_alone_is_used(word: str, field: str
 
 def test_times_may_be_called_by_their_unit_alone_and_rates_need_one() -> None:
     kernels = read(csv("kernel,flops,GB/s,ms", "a,1,4,500"))
-    assert (kernels.time.tolist(), kernels.bytes.tolist()) == ([0.5], [2e9])
+    has_columns(kernels, time=[0.5], bytes=[2e9])
     kernels = read(csv("kernel,flops,GB/s", "a,1,4"))
     assert kernels.warnings == ("'GB/s' is not used: it is a rate, and there is no column of seconds",)
 
@@ -156,10 +157,9 @@ def test_units_beside_a_column_that_tells_the_same_are_no_matter() -> None:
 def test_other_columns_of_numbers_and_texts_are_kept() -> None:
     kernels = read(csv("name,time,grid,stream,empty", "a,1,4x4,7,", "b,2,,8.5,"))
     assert dict(kernels.extra).keys() == {"grid", "stream"}
-    assert kernels.extra["grid"].tolist() == ["4x4", None]
-    assert kernels.extra["stream"].tolist() == [7, 8.5]
+    has_columns(kernels, extra={"grid": ["4x4", None], "stream": [7, 8.5]})
     frame = pd.DataFrame({"name": ["a"], "time": [1], "hot": [True], "when": [pd.Timestamp(0)], "ids": [[1, 2]]})
-    assert {name: column.tolist() for name, column in read(frame).extra.items()} == {"hot": [1]}
+    assert lists(read(frame).extra) == {"hot": [1]}
 
 
 def test_columns_are_named_by_the_user_with_their_units() -> None:
@@ -168,8 +168,7 @@ def test_columns_are_named_by_the_user_with_their_units() -> None:
         data,
         columns={"name": "what", "flops": ("work", "GFLOP"), "bytes:HBM": ("rate", "GB/s"), "time": ("span", "ms")},
     )
-    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([3e9], [0.01])
-    assert kernels.bytes_by_level["HBM"].tolist() == [2e7]
+    has_columns(kernels, flops=[3e9], time=[0.01], bytes_by_level={"HBM": [2e7]})
     assert kernels.origin["bytes:HBM"].tolist() == ['"rate" x 1000000000 x time']
 
 
@@ -345,11 +344,13 @@ def test_columns_of_parquet_of_every_type_are_numbers_texts_or_named_as_unused()
         }
     )
     kernels = read(given, columns={"bytes": "dram.bytes"})
-    assert kernels.names.tolist() == ["a", "b", ""]
-    np.testing.assert_array_equal(kernels.flops, [1, NAN, 3])
-    np.testing.assert_array_equal(kernels.bytes, [1.5, 2.5, 3.5])
-    np.testing.assert_array_equal(kernels.extra["on"], [1, 0, NAN])
-    assert kernels.extra["note"].tolist() == ["x", None, "x"]
+    has_columns(
+        kernels,
+        names=["a", "b", ""],
+        flops=[1, NAN, 3],
+        bytes=[1.5, 2.5, 3.5],
+        extra={"on": [1, 0, NAN], "note": ["x", None, "x"]},
+    )
     assert "columns not used: dram, start, blob" in kernels.warnings
     with pytest.raises(ProfileError, match=r"column 'dram': a cell of type [Ll]ist.* is not a number"):
         read(given, columns={"bytes": "dram"})
@@ -450,7 +451,7 @@ def test_what_a_table_writes_as_csv_it_reads_again() -> None:
     assert again.count.tolist() == [1, 7]
 
 
-GUARDED: list[list[str]] = json.loads((GOLDEN / "csv_guard.json").read_text(encoding="utf-8"))["guarded"]
+GUARDED: list[list[str]] = golden("csv_guard.json")["guarded"]
 
 
 @pytest.mark.parametrize(("text", "guarded"), GUARDED)
@@ -458,8 +459,7 @@ def test_a_guarded_text_of_a_saved_csv_comes_back_as_it_was(text: str, guarded: 
     cells = {"name": [guarded, "b"], "category": [guarded, ""], "flops": [1, 2], f"{guarded} x": ["-1.5", "2"]}
     for delimiter in ",\t":
         kernels = read(pd.DataFrame(cells).to_csv(index=False, sep=delimiter).encode())
-        assert kernels.names.tolist() == [text, "b"]
-        assert kernels.category.tolist() == [text, None]
+        has_columns(kernels, names=[text, "b"], category=[text, None])
         assert kernels.extra[f"{text} x"].tolist() == [-1.5, 2]
 
 
@@ -469,15 +469,18 @@ def test_a_guarded_text_that_is_no_text_file_is_left_as_it_is() -> None:
 
 def test_headers_that_differ_only_in_the_guard_stay_apart() -> None:
     kernels = read(csv("name,flops,'=x,=x", "a,1,2,3"))
-    assert {name: column.tolist() for name, column in kernels.extra.items()} == {"'=x": [2], "=x": [3]}
+    assert lists(kernels.extra) == {"'=x": [2], "=x": [3]}
 
 
 def test_kernels_of_no_bytes_or_next_to_none_stay_and_are_bound_by_compute() -> None:
     kernels = read(csv("kernel,flops,bytes,time", "none,3e12,0,1", "cached,3e12,1e6,1", "copy,0,1e9,1", "noop,0,0,1"))
     np.testing.assert_array_equal(kernels.arithmetic_intensity, [math.inf, 3e6, 0, NAN])
     judged = rw.bound(kernels, rw.Chip("Mine", {"fp32": 1e13}, {"HBM": 1e12}))
-    assert judged.bound_by.tolist() == ["compute", "compute", "HBM", "compute"]
-    np.testing.assert_allclose(judged.utilization, [0.3, 0.3, 1e-3, 0])
+    has_columns(
+        judged,
+        bound_by=["compute", "compute", "HBM", "compute"],
+        utilization=pytest.approx([0.3, 0.3, 1e-3, 0], rel=1e-7),
+    )
 
 
 # -- other tools' columns --------------------------------------------------------------------------------------
@@ -503,13 +506,17 @@ def tracelens(**more: Any) -> pd.DataFrame:
 
 def test_tracelens_tables_are_of_one_launch_and_their_megabytes_are_mebibytes() -> None:
     kernels = read(tracelens())
-    assert kernels.flops.tolist() == [5 * 32768]
-    assert kernels.bytes.tolist() == [5 * 7168]
-    assert kernels.time.tolist() == pytest.approx([12.5e-6], rel=1e-15)
-    assert (kernels.count.tolist(), kernels.precision.tolist()) == ([5], ["bf16"])
-    assert kernels.extra["param: B"].tolist() == [4]
+    has_columns(
+        kernels,
+        flops=[5 * 32768],
+        bytes=[5 * 7168],
+        time=pytest.approx([12.5e-6], rel=1e-15),
+        count=[5],
+        precision=["bf16"],
+        extra={"param: B": [4]},
+    )
     assert "compulsory bytes" in kernels.origin["bytes"][0]
-    assert any("not measured traffic" in warning for warning in kernels.warnings)
+    assert warns(kernels, "not measured traffic")
 
 
 def test_tracelens_tables_with_means_alone_are_added_up() -> None:
@@ -553,11 +560,14 @@ def test_xprof_tables_are_rates_times_time_without_totals_and_repeats(labels: bo
             if pd.api.types.is_float_dtype(frame.dtypes.iloc[1])
             else read(frame.to_csv().encode(), format="table")
         )
-        assert kernels.names.tolist() == ["dot.7", "custom-call.2"]
-        np.testing.assert_allclose(kernels.flops, [64e9 * 500e-6, NAN], rtol=1e-15)
-        np.testing.assert_allclose(kernels.bytes, [512 * 2**30 * 500e-6, NAN], rtol=1e-15)
-        np.testing.assert_allclose(kernels.self_time, [400e-6, 250e-6], rtol=1e-15)
-        assert kernels.count.tolist() == [4, 2]
+        has_columns(
+            kernels,
+            names=["dot.7", "custom-call.2"],
+            flops=pytest.approx([64e9 * 500e-6, NAN], rel=1e-15, nan_ok=True),
+            bytes=pytest.approx([512 * 2**30 * 500e-6, NAN], rel=1e-15, nan_ok=True),
+            self_time=pytest.approx([400e-6, 250e-6], rel=1e-15),
+            count=[4, 2],
+        )
         assert kernels.warnings[0].startswith("1 of 2 rows have neither FLOPs nor bytes")
 
 
@@ -573,8 +583,5 @@ def test_layers_that_fasterbench_does_not_count_are_unknown() -> None:
         }
     )
     kernels = read(frame)
-    np.testing.assert_array_equal(kernels.flops, [64000, NAN])
-    assert kernels.bytes.tolist() == [1000, 500]
-    assert kernels.time.tolist() == [2e-3, 1e-3]
-    assert kernels.category.tolist() == ["Conv2d", "ReLU"]
+    has_columns(kernels, flops=[64000, NAN], bytes=[1000, 500], time=[2e-3, 1e-3], category=["Conv2d", "ReLU"])
     assert kernels.warnings[0].startswith("1 of 2 rows have no FLOPs")

@@ -16,8 +16,10 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests.places import ROOT
+from tests.tables import has_columns
 
-HERE = Path(__file__).parents[1]
+HERE = ROOT / "tests"
 FIXTURES = HERE / "fixtures" / "rocprof"
 TWINS = runpy.run_path(str(HERE / "make_fixtures" / "rocpd.py"))
 TABLES = runpy.run_path(str(HERE / "make_fixtures" / "rocprof.py"))
@@ -65,8 +67,7 @@ def test_a_rocpd_database_gives_the_numbers_of_the_tables_of_the_same_run(tmp_pa
     for level in ("HBM", "L2", "L1", "LDS"):
         np.testing.assert_array_equal(found.bytes_by_level[level], expected.bytes_by_level[level])
     np.testing.assert_array_equal(found.time, expected.time)
-    assert found.extra["dispatch"].tolist() == [5, 6, 7]
-    assert found.extra["grid"].tolist() == [1024 * 8] * 3
+    has_columns(found, extra={"dispatch": [5, 6, 7], "grid": [1024 * 8] * 3})
     assert found.origin["time"][0] == "end - start of rocpd_kernel_dispatch of 1_results.db"
 
 
@@ -74,8 +75,7 @@ def test_counters_are_summed_over_instances_and_samples_are_left_out(trace: Path
     kernels = rw.read(trace)
     assert kernels.flops_by_precision["bf16"].tolist() == [512 * 1000]
     # Reads: 64 x 40 - 32 x 4 + 64 x 10 (128-byte requests). Writes: 32 x 30 + 32 x 20.
-    assert kernels.bytes.tolist() == [64 * 40 - 32 * 4 + 64 * 10 + 32 * 30 + 32 * 20]
-    assert kernels.time.tolist() == [2e-6]
+    has_columns(kernels, bytes=[64 * 40 - 32 * 4 + 64 * 10 + 32 * 30 + 32 * 20], time=[2e-6])
 
 
 def test_the_agent_names_the_chip_and_the_architecture(trace: Path) -> None:
@@ -105,8 +105,7 @@ def test_dispatches_on_several_gpus_have_their_number_and_equal_gpus_one_chip(tm
 def test_a_trace_without_counters_has_times_and_unknown_work(tmp_path: Path) -> None:
     kernels = rw.read(write_rocpd(tmp_path / "x.db", [dispatches()]))
     assert np.isfinite(kernels.time).all()
-    assert np.isnan(kernels.flops).all()
-    assert np.isnan(kernels.bytes).all()
+    has_columns(kernels, flops=None, bytes=None)
 
 
 def test_processes_of_one_database_follow_in_the_order_of_their_first_kernel(tmp_path: Path) -> None:
@@ -273,9 +272,7 @@ def points() -> dict[str, Any]:
 
 def test_an_analysis_gives_flops_as_rate_times_time_and_bytes_as_flops_over_intensity(tmp_path: Path) -> None:
     kernels = rw.read(write_analysis(tmp_path / "x.db", points()))
-    assert kernels.names.tolist() == ["gemm", "copy", "rest"]
-    assert kernels.time.tolist() == pytest.approx([4e-6, 2e-6, 2e-6])
-    assert kernels.count.tolist() == [2, 1, 1]
+    has_columns(kernels, names=["gemm", "copy", "rest"], time=pytest.approx([4e-6, 2e-6, 2e-6]), count=[2, 1, 1])
     # 50,000 GFLOP/s for 4 us; a zero of a kernel that its rates say has none; 500 GFLOP/s for 2 us.
     assert kernels.flops.tolist() == pytest.approx([2e8, 0, 1e6])
     np.testing.assert_allclose(kernels.bytes, [2e6, 4000e9 * 2e-6, np.nan])
@@ -285,8 +282,7 @@ def test_an_analysis_gives_flops_as_rate_times_time_and_bytes_as_flops_over_inte
 
 def test_the_rates_of_an_analysis_divide_the_flops_by_precision(tmp_path: Path) -> None:
     kernels = rw.read(write_analysis(tmp_path / "x.db", points()))
-    assert kernels.flops_by_precision["bf16"].tolist() == pytest.approx([1.8e8, 0, 0])
-    assert kernels.flops_by_precision[""].tolist() == pytest.approx([2e7, 0, 1e6])
+    has_columns(kernels, flops_by_precision={"bf16": pytest.approx([1.8e8, 0, 0]), "": pytest.approx([2e7, 0, 1e6])})
     assert "rate of rocprof-compute's roofline x time" in kernels.origin["flops"][0]
 
 
@@ -294,16 +290,14 @@ def test_a_point_of_an_analysis_without_rates_has_its_flops_under_no_precision(t
     point = {"total_flops": 10.0, "hbm_cache_data": 2.0}
     for rates in ({}, {"MFMA FLOPs (BF16)": "N/A"}):
         kernels = rw.read(write_analysis(tmp_path / f"{len(rates)}.db", {"app": [("k", [(0, 1000)], point, rates)]}))
-        assert kernels.flops.tolist() == pytest.approx([10e9 * 1e-6])
-        assert kernels.bytes.tolist() == pytest.approx([5e9 * 1e-6])
+        has_columns(kernels, flops=pytest.approx([10e9 * 1e-6]), bytes=pytest.approx([5e9 * 1e-6]))
 
 
 def test_operations_of_8_bit_integers_of_an_analysis_are_beside_its_flops(tmp_path: Path) -> None:
     point = {"total_flops": 10.0, "hbm_cache_data": 2.0}
     rates = {"MFMA FLOPs (BF16)": 5.0, "MFMA IOPs (Int8)": 7.0}
     kernels = rw.read(write_analysis(tmp_path / "x.db", {"app": [("k", [(0, 1000)], point, rates)]}))
-    assert kernels.flops_by_precision["bf16"].tolist() == pytest.approx([1e4])
-    assert kernels.flops_by_precision["int8"].tolist() == pytest.approx([7e3])
+    has_columns(kernels, flops_by_precision={"bf16": pytest.approx([1e4]), "int8": pytest.approx([7e3])})
     assert "under int8" in kernels.warnings[-1]
 
 

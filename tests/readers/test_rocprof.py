@@ -13,10 +13,13 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests import places
+from tests.places import ROOT, text_of, write
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "rocprof"
-MAKER = Path(__file__).parents[1] / "make_fixtures" / "rocprof.py"
+FIXTURES = places.FIXTURES / "rocprof"
+MAKER = ROOT / "tests" / "make_fixtures" / "rocprof.py"
 TRIAD, WIPE, TILES = range(3)
 
 
@@ -37,8 +40,7 @@ def test_the_committed_twins_are_what_their_script_makes() -> None:
 def test_vector_flops_are_64_lanes_a_wave_with_two_for_an_fma() -> None:
     kernels = rw.read(FIXTURES / "gfx90a")
     # 64 x 2 x 32,768; none; 64 x (10 + 200 + 2 x 3000).
-    assert kernels.flops_by_precision["fp64"].tolist() == [4_194_304, 0, 397_440]
-    assert kernels.flops_by_precision["fp32"].tolist() == [0, 0, 64 * 7]
+    has_columns(kernels, flops_by_precision={"fp64": [4_194_304, 0, 397_440], "fp32": [0, 0, 64 * 7]})
     assert "SQ_INSTS_VALU_*_F64" in kernels.origin["flops:fp64"][TRIAD]
 
 
@@ -59,9 +61,14 @@ def test_hbm_bytes_on_gfx90a_are_requests_of_32_and_64_bytes() -> None:
 
 def test_caches_on_gfx90a_have_lines_of_64_bytes_and_lds_four_bytes_a_bank() -> None:
     kernels = rw.read(FIXTURES / "gfx90a")
-    assert kernels.bytes_by_level["L2"].tolist() == [3 * 2**24, 2**23, 64 * (600_000 + 16_384 + 120)]
-    assert kernels.bytes_by_level["L1"].tolist() == [64 * 1_572_864, 0, 64_000_000]
-    assert kernels.bytes_by_level["LDS"].tolist() == [0, 0, 480_000 * 4 * 32]
+    has_columns(
+        kernels,
+        bytes_by_level={
+            "L2": [3 * 2**24, 2**23, 64 * (600_000 + 16_384 + 120)],
+            "L1": [64 * 1_572_864, 0, 64_000_000],
+            "LDS": [0, 0, 480_000 * 4 * 32],
+        },
+    )
 
 
 def test_times_are_exact_beyond_what_a_double_holds_in_nanoseconds() -> None:
@@ -136,10 +143,12 @@ def test_old_names_of_columns_are_known(tmp_path: Path) -> None:
 
 def test_passes_are_joined_by_dispatch_and_the_table_of_times_is_believed() -> None:
     kernels = rw.read(FIXTURES / "gfx942")
-    assert kernels.names.tolist() == ["reduce(float*)", "gemm_bf16", "reduce(float*)"]
-    assert kernels.flops_by_precision["fp32"].tolist() == [256_000, 0, 0]
-    assert kernels.flops_by_precision["bf16"].tolist() == [0, 512_000_000, 0]
-    assert kernels.time.tolist() == [507e-9, 509e-9, 511e-9]
+    has_columns(
+        kernels,
+        names=["reduce(float*)", "gemm_bf16", "reduce(float*)"],
+        flops_by_precision={"fp32": [256_000, 0, 0], "bf16": [0, 512_000_000, 0]},
+        time=[507e-9, 509e-9, 511e-9],
+    )
     assert kernels.origin["time"][0] == "End_Timestamp - Start_Timestamp of timestamps.csv"
 
 
@@ -151,8 +160,7 @@ def test_on_gfx942_a_bubble_is_a_read_of_128_bytes_and_channels_are_summed() -> 
 
 def test_on_gfx942_l2_is_read_by_128_bytes_and_written_by_64() -> None:
     kernels = rw.read(FIXTURES / "gfx942")
-    assert kernels.bytes_by_level["L2"].tolist() == [128 * 500 + 64 * 100] * 3
-    assert kernels.bytes_by_level["L1"].tolist() == [128 * 2000] * 3
+    has_columns(kernels, bytes_by_level={"L2": [128 * 500 + 64 * 100] * 3, "L1": [128 * 2000] * 3})
     assert "upper bound" in kernels.origin["bytes:L1"][0]
 
 
@@ -171,14 +179,14 @@ def test_a_listed_model_has_its_sheet_and_the_benchmarks_figures_under_it() -> N
         "measured fp16": 1200e12,
         "measured fp64_tensor": 90e12,
     }
-    assert any("bf16 rate is half that of fp16" in warning for warning in kernels.warnings)
+    assert warns(kernels, "bf16 rate is half that of fp16")
 
 
 def test_a_divided_gpu_is_not_taken_for_the_whole_one(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
     (tmp_path / "roofline.csv").unlink()
     table = tmp_path / "sysinfo.csv"
-    table.write_text(table.read_text(encoding="utf-8").replace("SPX", "CPX"), encoding="utf-8")
+    write(table, text_of(table).replace("SPX", "CPX"))
     kernels = rw.read(tmp_path)
     assert kernels.chip is None
     assert "choose a chip" in kernels.warnings[0]
@@ -194,9 +202,10 @@ def test_gfx950_counts_its_reads_by_size() -> None:
 
 
 def test_gfx950_without_these_counters_has_a_lower_bound_and_says_so(tmp_path: Path) -> None:
-    text = (FIXTURES / "gfx950_counter_collection.csv").read_text(encoding="utf-8")
-    path = tmp_path / "counter_collection.csv"
-    path.write_text("\n".join(line for line in text.splitlines() if "128B" not in line), encoding="utf-8")
+    text = text_of(FIXTURES / "gfx950_counter_collection.csv")
+    path = write(
+        tmp_path / "counter_collection.csv", "\n".join(line for line in text.splitlines() if "128B" not in line)
+    )
     kernels = rw.read(path, gfx="gfx950")
     assert kernels.bytes_by_level["HBM"][1] == 64 * 1230 - 32 * 30 + 64 * 600 + 64 * 500
     assert "lower bound" in kernels.origin["bytes:HBM"][1]
@@ -208,7 +217,7 @@ def test_the_first_rocprof_tells_kibibytes_of_hbm_and_unknown_flops() -> None:
     assert (kernels.bytes_by_level["HBM"][0], kernels.time[0]) == (1024 * (2100.25 + 1048.5), 77e-6)
     assert np.isnan(kernels.flops[0])
     assert kernels.origin["time"][0] == "DurationNs of results.csv"
-    assert any("FLOPs are unknown" in warning for warning in kernels.warnings)
+    assert warns(kernels, "FLOPs are unknown")
 
 
 def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: Path) -> None:
@@ -216,7 +225,7 @@ def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: P
     shutil.copy(FIXTURES / "gfx90a" / "pmc_perf.csv", path)
     kernels = rw.read(path)
     assert (list(kernels.bytes_by_level), kernels.chip) == (["HBM"], None)
-    assert any("such as gfx=" in warning for warning in kernels.warnings)
+    assert warns(kernels, "such as gfx=")
     told = rw.read(path, gfx="gfx942")
     assert told.bytes_by_level["L2"][TRIAD] == 128 * 524_288 + 64 * 262_144
     with pytest.raises(ValueError, match=r"gfx must be one of 'gfx908'.*got 'gfx1100'"):
@@ -226,12 +235,12 @@ def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: P
 def test_an_architecture_with_other_counters_has_no_bytes(tmp_path: Path) -> None:
     kernels = rw.read(changed(tmp_path, "sysinfo.csv", "gfx90a", "gfx1100"))
     assert np.isnan(kernels.bytes).all()
-    assert any("counters of gfx1100 are not supported" in warning for warning in kernels.warnings)
+    assert warns(kernels, "counters of gfx1100 are not supported")
 
 
 def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
     kernels = rw.read(changed(tmp_path, "pmc_perf.csv", "SQ_INSTS_VALU_ADD_F16", "SQ_INSTS_VALU_ADD_OTHER"))
-    assert any("counters of fp16 vector instructions are missing" in warning for warning in kernels.warnings)
+    assert warns(kernels, "counters of fp16 vector instructions are missing")
 
 
 def collected(*dispatches: dict[str, float]) -> bytes:
@@ -266,7 +275,7 @@ def test_one_counter_alone_counts_and_the_others_are_named() -> None:
     kernels = rw.read(collected({ADD: 5}))
     assert kernels.flops.tolist() == [64 * 5]
     said = "multiplications and fused multiply-adds and transcendental operations were not counted"
-    assert any(said in warning for warning in kernels.warnings)
+    assert warns(kernels, said)
 
 
 @pytest.mark.parametrize("dispatch", [{FMA: 0.0, ADD: 0.0, MUL: 0.0}, MFMA])
@@ -389,10 +398,10 @@ def test_a_table_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 def test_a_table_without_dispatches_and_one_of_other_kernels_are_refused(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
     first, second = tmp_path / "pmc_perf_0.csv", tmp_path / "pmc_perf_1.csv"
-    second.write_text(second.read_text(encoding="utf-8").replace("gemm_bf16", "gemm_fp8"), encoding="utf-8")
+    write(second, text_of(second).replace("gemm_bf16", "gemm_fp8"))
     with pytest.raises(ProfileError, match=r"pmc_perf_1.csv: row 3: is kernel 'gemm_fp8', but 'gemm_bf16' in .*_0.csv"):
         rw.read(tmp_path)
-    first.write_text(first.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    write(first, text_of(first).splitlines()[0] + "\n")
     with pytest.raises(ProfileError, match=r"pmc_perf_0.csv: the table has no dispatch"):
         rw.read(tmp_path)
 
@@ -400,8 +409,8 @@ def test_a_table_without_dispatches_and_one_of_other_kernels_are_refused(tmp_pat
 def test_a_dispatch_that_one_pass_lacks_is_unknown_there(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
     path = tmp_path / "pmc_perf_1.csv"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:2] + lines[3:]), encoding="utf-8")
+    lines = text_of(path).splitlines(keepends=True)
+    write(path, "".join(lines[:2] + lines[3:]))
     kernels = rw.read(tmp_path)
     assert np.isnan(kernels.bytes_by_level["HBM"]).tolist() == [False, True, False]
     assert "1 of 3 dispatches are missing in one of the passes, so their counts are unknown" in kernels.warnings
@@ -423,8 +432,9 @@ def test_folders_that_hold_no_profile_or_two_are_refused(tmp_path: Path) -> None
 
 
 def test_a_million_columns_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "pmc_perf.csv"
-    path.write_text("Kernel_Name,End_Timestamp," + ",".join(f"c{n}" for n in range(1_000_000)) + "\n", encoding="utf-8")
+    path = write(
+        tmp_path / "pmc_perf.csv", "Kernel_Name,End_Timestamp," + ",".join(f"c{n}" for n in range(1_000_000)) + "\n"
+    )
     with pytest.raises(ProfileError, match="a table of 1,000,002 columns; the limit is 20,000"):
         rw.read(path)
 
@@ -472,32 +482,29 @@ def test_a_table_cut_off_anywhere_in_a_row_is_refused_or_said(tmp_path: Path) ->
 
 @pytest.mark.parametrize("cells", [1, 2, 5, 30])
 def test_a_dispatch_cut_off_in_its_first_half_is_not_lost_in_silence(cells: int, tmp_path: Path) -> None:
-    text = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_text(encoding="utf-8").rstrip()
+    text = text_of(FIXTURES / "gfx90a" / "pmc_perf.csv").rstrip()
     lines = text.split("\n")
-    path = tmp_path / "pmc_perf.csv"
-    path.write_text("\n".join([*lines[:-1], ",".join(lines[-1].split(",")[:cells])]), encoding="utf-8")
+    path = write(tmp_path / "pmc_perf.csv", "\n".join([*lines[:-1], ",".join(lines[-1].split(",")[:cells])]))
     with pytest.raises(ProfileError, match=rf"row 4: the file ends within a row: {cells} of 34 cells"):
         rw.read(path)
 
 
 def test_a_line_between_the_dispatches_that_is_not_a_dispatch_is_refused(tmp_path: Path) -> None:
-    text = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_text(encoding="utf-8")
+    text = text_of(FIXTURES / "gfx90a" / "pmc_perf.csv")
     lines = text.splitlines()
-    path = tmp_path / "pmc_perf.csv"
-    path.write_text("\n".join([*lines[:2], ",".join(lines[2].split(",")[:9]), *lines[3:], ""]), encoding="utf-8")
+    path = write(tmp_path / "pmc_perf.csv", "\n".join([*lines[:2], ",".join(lines[2].split(",")[:9]), *lines[3:], ""]))
     with pytest.raises(ProfileError, match="row 3: 8 cells where the header has 34"):
         rw.read(path)
 
 
 def test_timestamps_too_coarse_for_a_duration_give_unknown_times_and_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "results.csv"
-    path.write_text(
+    path = write(
+        tmp_path / "results.csv",
         "Index,KernelName,BeginNs,EndNs,FETCH_SIZE\n"
         "0,a,8.1097E+14,8.1097E+14,16\n"
         "1,b,8.1097E+14,8.1098E+14,16\n"
         "2,c,811000000000000,811000000077000,16\n"
         "3,d,8E+02,77800,16\n",
-        encoding="utf-8",
     )
     kernels = rw.read(path)
     np.testing.assert_array_equal(kernels.time, [np.nan, np.nan, 77e-6, 77e-6])

@@ -13,7 +13,9 @@ import pytest
 import roofwidget as rw
 from roofwidget import ProfileError
 from roofwidget.readers import read
+from tests.places import write
 from tests.real_files import real_file
+from tests.tables import has_columns
 
 SHORT = """\
 "Name","Calls","TotalDurationNs","AverageNs","Percentage"
@@ -46,9 +48,12 @@ DOMAINS = """\
 @pytest.mark.parametrize("text", [SHORT, LONG])
 def test_statistics_have_calls_and_the_time_of_all(text: str) -> None:
     kernels = read(text.encode(), work={"vecAdd*": {"bytes": "3 MB"}})
-    assert kernels.names.tolist() == ["vecAdd(double*, double*, int)", "__amd_rocclr_copyBuffer"]
-    assert kernels.count.tolist() == [10, 2]
-    assert kernels.time.tolist() == pytest.approx([1.51248e-3, 5.0416e-4])
+    has_columns(
+        kernels,
+        names=["vecAdd(double*, double*, int)", "__amd_rocclr_copyBuffer"],
+        count=[10, 2],
+        time=pytest.approx([1.51248e-3, 5.0416e-4]),
+    )
     assert kernels.bytes[0] == 30e6
 
 
@@ -72,9 +77,13 @@ SUMMARY = """\
 
 def test_a_summary_with_domains_has_kernels_and_copies_of_the_device_alone() -> None:
     kernels = read(SUMMARY.encode())
-    assert kernels.names.tolist() == ["addition_kernel(float*)", "MEMORY_COPY_HOST_TO_DEVICE"]
-    assert (kernels.count.tolist(), kernels.category.tolist()) == ([4, 2], [None, "copy"])
-    assert kernels.time.tolist() == pytest.approx([12e-6, 5e-6], rel=1e-14)
+    has_columns(
+        kernels,
+        names=["addition_kernel(float*)", "MEMORY_COPY_HOST_TO_DEVICE"],
+        count=[4, 2],
+        category=[None, "copy"],
+        time=pytest.approx([12e-6, 5e-6], rel=1e-14),
+    )
     assert "1 row left out: calls of the host's API" in kernels.warnings
 
 
@@ -88,24 +97,19 @@ def test_rows_that_are_domains_are_no_kernels() -> None:
     "name", ["7_hip_api_stats.csv", "7_hsa_api_stats.csv", "results.hip_stats.csv", "7_domain_stats.csv"]
 )
 def test_a_table_of_the_host_is_told_by_its_name(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_text(LONG, encoding="utf-8")
+    path = write(tmp_path / name, LONG)
     with pytest.raises(ProfileError, match=r"of the host, not of kernels of a device: read \*_kernel_stats"):
         read(path)
 
 
 def test_a_kernel_that_is_named_like_a_call_is_a_kernel_of_the_table_of_kernels(tmp_path: Path) -> None:
-    path = tmp_path / "7_kernel_stats.csv"
-    path.write_text(LONG.replace("__amd_rocclr_copyBuffer", "hipKernel"), encoding="utf-8")
+    path = write(tmp_path / "7_kernel_stats.csv", LONG.replace("__amd_rocclr_copyBuffer", "hipKernel"))
     assert read(path).names[1] == "hipKernel"
 
 
 def test_statistics_of_copies_are_copies() -> None:
     kernels = read(COPIES.encode())
-    assert kernels.category.tolist() == ["copy", "copy"]
-    assert kernels.count.tolist() == [3, 2]
-    assert kernels.flops.tolist() == [0, 0]
-    assert np.isnan(kernels.bytes).all()
+    has_columns(kernels, category=["copy", "copy"], count=[3, 2], flops=[0, 0], bytes=None)
 
 
 def test_a_trace_of_copies_has_a_row_per_copy() -> None:
@@ -115,8 +119,7 @@ def test_a_trace_of_copies_has_a_row_per_copy() -> None:
 "MEMORY_COPY","MEMORY_COPY_DEVICE_TO_HOST",1,0,2,14955952733485,14955953315285
 """
     kernels = read(trace.encode())
-    assert kernels.time.tolist() == pytest.approx([563_880e-9, 581_800e-9])
-    assert kernels.category.tolist() == ["copy", "copy"]
+    has_columns(kernels, time=pytest.approx([563_880e-9, 581_800e-9]), category=["copy", "copy"])
     assert "the trace has no bytes of copies, so they are unknown" in kernels.warnings
 
 
@@ -139,11 +142,11 @@ def test_a_folder_of_traces_and_statistics_is_read_once(tmp_path: Path) -> None:
     host = tmp_path / "host"
     host.mkdir()
     for name, text in (("7_kernel_stats.csv", LONG), ("7_hip_api_stats.csv", API), ("7_domain_stats.csv", DOMAINS)):
-        (host / name).write_text(text, encoding="utf-8")
+        write(host / name, text)
     assert read(tmp_path).count.tolist() == [10, 2]
-    (host / "7_kernel_trace.csv").write_text(TRACE, encoding="utf-8")
+    write(host / "7_kernel_trace.csv", TRACE)
     assert read(tmp_path).time.tolist() == pytest.approx([66_760e-9])
-    (host / "8_kernel_trace.csv").write_text(TRACE, encoding="utf-8")
+    write(host / "8_kernel_trace.csv", TRACE)
     with pytest.raises(ProfileError, match="several profiles"):
         read(tmp_path)
 
@@ -193,11 +196,9 @@ def document(**changes: Any) -> dict[str, Any]:
 
 def test_the_json_has_a_row_per_dispatch_and_the_gpu() -> None:
     kernels = read(json.dumps(document()).encode())
-    assert kernels.names.tolist() == ["axpy(float*)", "_Z4burnPf"]
-    assert kernels.time.tolist() == pytest.approx([1.5e-6, 4e-6])
+    has_columns(kernels, names=["axpy(float*)", "_Z4burnPf"], time=pytest.approx([1.5e-6, 4e-6]))
     assert kernels.chip == rw.chip("mi300x")
-    assert kernels.extra["grid"].tolist() == [8192, 8192]
-    assert np.isnan(kernels.flops).all()
+    has_columns(kernels, extra={"grid": [8192, 8192]}, flops=None)
 
 
 def test_the_counters_of_the_json_give_flops_and_bytes() -> None:
@@ -215,8 +216,7 @@ def test_the_counters_of_the_json_give_flops_and_bytes() -> None:
     given = document(counters=counters, callback_records={"counter_collection": counted}, buffer_records={})
     for one in (given, {"rocprofiler-sdk-tool": given["rocprofiler-sdk-tool"][0]}):
         kernels = read(gzip.compress(json.dumps(one).encode()))
-        assert kernels.flops.tolist() == [64 * (120 + 2 * 50)]
-        assert kernels.bytes_by_level["HBM"].tolist() == [1024 * 12]
+        has_columns(kernels, flops=[64 * (120 + 2 * 50)], bytes_by_level={"HBM": [1024 * 12]})
 
 
 @pytest.mark.parametrize(

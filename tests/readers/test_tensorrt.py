@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.tables import has_columns, warns
 
 PROFILE: list[dict[str, Any]] = [
     {"count": 625},
@@ -51,12 +52,12 @@ def exported(document: Any) -> bytes:
 
 def test_an_exported_profile_has_the_time_of_all_iterations_and_their_number() -> None:
     kernels = read(exported(PROFILE))
-    assert kernels.names.tolist() == [PROFILE[1]["name"], "Conv_0 + Relu_1"]
-    assert kernels.count.tolist() == [625, 625]
-    assert kernels.time.tolist() == [36.6844 / 1e3, 41.4232 / 1e3]
+    has_columns(
+        kernels, names=[PROFILE[1]["name"], "Conv_0 + Relu_1"], count=[625, 625], time=[36.6844 / 1e3, 41.4232 / 1e3]
+    )
     np.testing.assert_allclose(kernels.time / kernels.count, [58.695e-6, 66.277e-6], rtol=1e-5)
     assert np.isnan(kernels.flops).all()
-    assert any("neither FLOPs nor bytes" in word for word in kernels.warnings)
+    assert warns(kernels, "neither FLOPs nor bytes")
 
 
 def test_without_totals_the_mean_time_counts_for_each_iteration() -> None:
@@ -69,9 +70,12 @@ def test_without_totals_the_mean_time_counts_for_each_iteration() -> None:
 )
 def test_a_printed_profile_is_read_from_the_output_of_trtexec(text: str) -> None:
     kernels = read(text.encode())
-    assert kernels.names.tolist() == [PROFILE[1]["name"], "[Fused] Conv_0 + Relu_1"]
-    assert kernels.time.tolist() == [36.68 / 1e3, 41.42 / 1e3]
-    assert kernels.count.tolist() == [625, 625]
+    has_columns(
+        kernels,
+        names=[PROFILE[1]["name"], "[Fused] Conv_0 + Relu_1"],
+        time=[36.68 / 1e3, 41.42 / 1e3],
+        count=[625, 625],
+    )
 
 
 def test_the_file_of_layers_gives_work_to_the_profile() -> None:

@@ -11,6 +11,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import tool_table
 from roofwidget.readers.tables.tool_table import LeftOut, ToolColumn, ToolTable
+from tests.tables import has_columns
 
 TABLE = ToolTable(
     "a tool",
@@ -42,7 +43,7 @@ def test_a_unit_in_the_header_wins_over_that_of_the_tool() -> None:
 
 def test_a_row_of_units_gives_each_column_its_own_unit() -> None:
     kernels = read("Kernel,Busy,Work\n,us,MFLOP\na,2,3\n")
-    assert (kernels.time.tolist(), kernels.flops.tolist()) == ([2e-6], [3e6])
+    has_columns(kernels, time=[2e-6], flops=[3e6])
 
 
 def test_the_first_cell_of_a_row_of_units_may_have_a_unit() -> None:
@@ -56,8 +57,7 @@ def test_the_first_cell_of_a_row_of_units_may_have_a_unit() -> None:
 
 def test_an_amount_per_launch_counts_for_each_launch_and_a_rate_for_the_time() -> None:
     kernels = read("Kernel,Busy,Runs,Work,L2\na,2,10,3,5\n")
-    assert kernels.flops.tolist() == [30e9]
-    assert kernels.bytes_by_level["L2"].tolist() == [10e6]
+    has_columns(kernels, flops=[30e9], bytes_by_level={"L2": [10e6]})
     assert kernels.origin["flops"] == '"Work" x 1000000000 x launches (from a counter)'
 
 

@@ -7,7 +7,6 @@ import io
 import json
 import pickle
 import runpy
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,12 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, Source, read
 from roofwidget.readers.torch import stream, trace
+from tests import places
+from tests.places import ROOT, json_of, text_of
+from tests.processes import memory_below
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
+FIXTURES = places.FIXTURES / "torch"
 DEVICE, OLD, HOST, CUPTI = (FIXTURES / f"{name}.trace.json" for name in ("device", "old", "host", "cupti"))
 GEMM = "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_f16_64x128_32x6_tn_align8>(Params)"
 FLASH = "aten::_scaled_dot_product_flash_attention"
@@ -34,7 +37,7 @@ def row(kernels: rw.Kernels, name: str, shape: str | None = None) -> int:
 
 def without(*keys: str) -> bytes:
     """Return the device fixture without some arguments."""
-    document = json.loads(DEVICE.read_text(encoding="utf-8"))
+    document = json_of(DEVICE)
     for event in document["traceEvents"]:
         for key in keys:
             event["args"].pop(key, None) if "args" in event else None
@@ -50,10 +53,10 @@ def operation(**changes: Any) -> dict[str, Any]:
 
 
 def test_twins_are_what_their_script_writes() -> None:
-    made = runpy.run_path(str(Path(__file__).parents[1] / "make_fixtures" / "torch_profiles.py"))["TWINS"]
+    made = runpy.run_path(str(ROOT / "tests" / "make_fixtures" / "torch_profiles.py"))["TWINS"]
     assert sorted(path.name for path in FIXTURES.iterdir()) == sorted(made)
     for name, twin in made.items():
-        assert (FIXTURES / name).read_text(encoding="utf-8") == twin()
+        assert text_of(FIXTURES / name) == twin()
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def test_every_number_says_where_it_comes_from_and_bytes_are_called_compulsory()
     assert moved[row(kernels, "Memcpy DtoD (Device -> Device)")].startswith("bytes of the copy's event")
     assert (flops[row(kernels, "mine::scan")], moved[row(kernels, "mine::scan")]) == (None, None)
     assert list(kernels.bytes_by_level) == ["main"]
-    assert any("compulsory" in word and "memory traffic was not measured" in word for word in kernels.warnings)
+    assert warns(kernels, "compulsory", "memory traffic was not measured")
 
 
 IN_FULL = "the profile does not say whether attention is causal, so it is counted in full"
@@ -117,14 +120,14 @@ def test_attention_of_a_trace_without_its_arguments_is_counted_in_full_and_said(
     assert np.nansum(kernels.flops[kernels.category == "attention"]) == 4 * 2 * 4 * 32 * 48 * 16
     (warning,) = [word for word in kernels.warnings if IN_FULL in word]
     assert "if it is causal, half of its FLOPs are possible" in warning
-    assert not any(IN_FULL in word for word in read(DEVICE, by=by).warnings)
+    assert not warns(read(DEVICE, by=by), IN_FULL)
 
 
 def test_attention_on_the_host_without_its_arguments_is_counted_in_full_and_said() -> None:
     given = {"Input Dims": [[2, 4, 32, 16]] * 3, "Input type": ["float"] * 3}
     kernels = read(written(operation(name="aten::_scaled_dot_product_flash_attention_for_cpu", args=given)))
     assert kernels.flops.tolist() == [4 * 2 * 4 * 32 * 32 * 16]
-    assert any(IN_FULL in word for word in kernels.warnings)
+    assert warns(kernels, IN_FULL)
 
 
 def test_calls_are_added_and_stay_within_reach() -> None:
@@ -167,7 +170,7 @@ def test_by_kernel_the_longest_kernel_of_an_operation_carries_its_work() -> None
     assert dict(zip(kernels.time[of_conv].round(12), kernels.flops[of_conv], strict=True)) == pytest.approx(
         {1.5e-6: np.nan, 6e-6: 460_800, 0.5e-6: np.nan}, nan_ok=True
     )
-    assert any("longest kernel" in word for word in kernels.warnings)
+    assert warns(kernels, "longest kernel")
 
 
 def test_kernels_find_their_operation_without_external_ids_by_the_time_of_their_launch() -> None:
@@ -192,7 +195,7 @@ def test_a_trace_without_shapes_has_kernels_with_times_and_says_how_to_profile()
     is_copy = kernels.category == "copy"
     assert np.isnan(kernels.flops[~is_copy]).all()
     assert np.isnan(kernels.bytes[~is_copy]).all()
-    assert any("profile with record_shapes=True" in word for word in kernels.warnings)
+    assert warns(kernels, "profile with record_shapes=True")
 
 
 def test_the_chip_is_that_of_the_device_that_ran_the_kernels() -> None:
@@ -200,7 +203,7 @@ def test_the_chip_is_that_of_the_device_that_ran_the_kernels() -> None:
     unknown = DEVICE.read_bytes().replace(b"NVIDIA A100-SXM4-80GB", b"Made-up 9000")
     kernels = read(unknown)
     assert kernels.chip is None
-    assert any("'Made-up 9000'" in word for word in kernels.warnings)
+    assert warns(kernels, "'Made-up 9000'")
 
 
 def test_categories_tell_products_attention_copies_and_communication_apart() -> None:
@@ -224,14 +227,12 @@ def test_without_a_device_self_times_add_up_and_known_operations_hold_what_they_
 
 def test_where_cupti_counts_durations_are_refused_and_counters_used() -> None:
     kernels = read(CUPTI)
-    assert kernels.names.tolist() == ["blend_rows", "shuffle"]
-    assert np.isnan(kernels.time).all()
+    has_columns(kernels, names=["blend_rows", "shuffle"], time=None)
     # Twice 10 + 20 + 2 x 300; read and written bytes of DRAM.
-    assert kernels.flops.tolist() == [1260, 0]
-    assert kernels.bytes_by_level["DRAM"].tolist() == [4096 + 1024 + 4096 + 2048, 704]
+    has_columns(kernels, flops=[1260, 0], bytes_by_level={"DRAM": [4096 + 1024 + 4096 + 2048, 704]})
     assert "ffma of smsp__sass_thread_inst_executed_op_" in kernels.origin["flops:fp32"][0]
-    assert any("so its durations are not real" in word for word in kernels.warnings)
-    assert any("register moves" in word for word in kernels.warnings)
+    assert warns(kernels, "so its durations are not real")
+    assert warns(kernels, "register moves")
 
 
 def test_cupti_counters_of_nothing_that_a_roofline_needs_are_refused() -> None:
@@ -248,7 +249,7 @@ def test_a_trace_reads_the_same_in_pieces_of_any_size(monkeypatch: pytest.Monkey
     for path in (DEVICE, OLD, CUPTI):
         read_ = stream.Trace(Source.of(path))
         events = [event for batch in read_.batches() for event in batch]
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json_of(path)
         whole = {"traceEvents": document} if isinstance(document, list) else document
         assert {**read_.properties, "traceEvents": events} == whole
 
@@ -258,12 +259,9 @@ def test_a_long_trace_is_read_within_the_memory_of_a_short_one(monkeypatch: pyte
     event = json.dumps(operation(args={"Concrete Inputs": ["x" * 300]}))
     text = f'{{"traceEvents": [{", ".join([event] * 20_000)}]}}'.encode()
     source = Source.of(text)
-    tracemalloc.start()
-    assert sum(len(batch) for batch in stream.Trace(source).batches()) == 20_000
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     assert len(text) > 8e6
-    assert peak < 2e6
+    with memory_below(2_000_000):
+        assert sum(len(batch) for batch in stream.Trace(source).batches()) == 20_000
 
 
 def test_compressed_traces_and_open_files_are_read_too(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +11,12 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
+from tests import places
+from tests.places import json_of, text_of
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
+FIXTURES = places.FIXTURES / "torch"
 PRINTED = FIXTURES / "averages.txt"
 TABLES = FIXTURES.parent / "torch_tables"
 WIDE_HEADER = """\
@@ -85,9 +86,8 @@ def test_flops_are_the_profilers_and_else_those_of_the_shapes_times_the_calls() 
 
 def test_a_dtype_that_is_not_told_is_not_made_up() -> None:
     kernels = read(RUN)
-    assert kernels.precision.tolist() == [None] * 3
-    assert np.isnan(kernels.bytes).all()
-    assert any(NO_DTYPE in word and "dtype='bf16'" in word for word in kernels.warnings)
+    has_columns(kernels, precision=[None] * 3, bytes=None)
+    assert warns(kernels, NO_DTYPE, "dtype='bf16'")
 
 
 def test_a_dtype_that_is_given_gives_compulsory_bytes() -> None:
@@ -95,7 +95,7 @@ def test_a_dtype_that_is_given_gives_compulsory_bytes() -> None:
     at = found(kernels, "aten::bmm")
     assert (kernels.precision[at], kernels.bytes[at]) == ("bf16", 4 * 2 * (384 + 192 + 96))
     assert kernels.origin["bytes:main"][at].startswith("compulsory bytes")
-    assert not any(NO_DTYPE in word for word in kernels.warnings)
+    assert not warns(kernels, NO_DTYPE)
     with pytest.raises(ValueError, match="did you mean 'bf16'"):
         read(RUN, dtype="bf61")
 
@@ -147,7 +147,7 @@ def test_attention_is_counted_once_and_in_full() -> None:
 
 
 def test_averages_without_shapes_say_how_to_get_them() -> None:
-    assert any("group_by_input_shape=True" in word for word in read([average("aten::mm")]).warnings)
+    assert warns(read([average("aten::mm")]), "group_by_input_shape=True")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_printed_table_is_read_as_the_averages_are() -> None:
     np.testing.assert_allclose(kernels.flops, [138_000, np.nan, 24_000, 3072])
     assert kernels.count.tolist() == [5, 5, 2, 1]
     assert kernels.extra["shape"][2] == "[30, 20], [20, 10]"
-    assert any(NO_DTYPE in word for word in kernels.warnings)
+    assert warns(kernels, NO_DTYPE)
 
 
 @pytest.mark.parametrize(
@@ -192,14 +192,14 @@ def test_the_printed_table_is_read_as_the_averages_are() -> None:
     ],
 )
 def test_a_bad_cell_of_a_printed_table_is_named(old: str, new: str, message: str) -> None:
-    text = PRINTED.read_text(encoding="utf-8")
+    text = text_of(PRINTED)
     assert old in text
     with pytest.raises(ProfileError, match=message):
         read(text.replace(old, new).encode(), format="torch-averages")
 
 
 def test_a_printed_table_that_is_cut_off_is_refused() -> None:
-    lines = PRINTED.read_text(encoding="utf-8").splitlines()
+    lines = text_of(PRINTED).splitlines()
     with pytest.raises(ProfileError, match="the table has no line of dashes at its end"):
         read("\n".join(lines[:8]).encode())
     with pytest.raises(ProfileError, match="expected a table with a column '# of Calls'"):
@@ -210,9 +210,7 @@ def test_a_printed_table_that_is_cut_off_is_refused() -> None:
 def test_a_table_with_all_columns_of_each_version_is_read(version: str) -> None:
     kernels = read(TABLES / f"{version}_device.txt")
     names = ["linear", "mm", "relu"] if version in ("1.4.0", "1.6.0") else ["aten::linear", "aten::mm", "aten::relu"]
-    assert kernels.names.tolist() == names
-    assert kernels.time.tolist() == [0.0128, 0.0128, 0.00096]
-    assert kernels.count.tolist() == [8, 8, 8]
+    has_columns(kernels, names=names, time=[0.0128, 0.0128, 0.00096], count=[8, 8, 8])
     # 8 x 2 x 4096^3. 1.8 prints a rate, 85.899 TFLOP/s; later versions print 1.100 TFLOP; older versions print none.
     expected = {"1.8.1": 85.899e12 * 0.0128, "1.4.0": 8 * 2 * 4096**3, "1.6.0": 8 * 2 * 4096**3}
     assert kernels.flops[1] == pytest.approx(expected.get(version, 1.1e12), rel=1e-15)
@@ -226,8 +224,7 @@ def test_a_table_with_all_columns_of_each_version_is_read(version: str) -> None:
 @pytest.mark.parametrize("version", ["1.4.0", "1.6.0", "1.8.1", "1.13.1", "2.7.1", "2.13.0"])
 def test_a_plain_table_of_each_version_has_the_times_of_the_host(version: str) -> None:
     kernels = read(TABLES / f"{version}_host.txt")
-    assert kernels.time.tolist() == [400e-6, 360e-6, 130e-6]
-    assert kernels.self_time.tolist() == [40e-6, 300e-6, 90e-6]
+    has_columns(kernels, time=[400e-6, 360e-6, 130e-6], self_time=[40e-6, 300e-6, 90e-6])
     assert "these averages have no device time: times are the host's" in kernels.warnings
 
 
@@ -251,10 +248,9 @@ def test_tables_that_the_installed_pytorch_prints_are_read(device: str, group: d
 
 def test_a_header_that_is_wider_than_its_dashes_moves_no_column() -> None:
     kernels = read(WIDE_HEADER.encode())
-    assert kernels.names.tolist() == ["aten::mm", "aten::relu"]
-    assert kernels.time.tolist() == [9e-3, 120e-6]
-    assert kernels.flops.tolist() == [137.439e9, 16_777_216]
-    assert kernels.count.tolist() == [1, 1]
+    has_columns(
+        kernels, names=["aten::mm", "aten::relu"], time=[9e-3, 120e-6], flops=[137.439e9, 16_777_216], count=[1, 1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -275,20 +271,19 @@ def test_a_table_in_the_output_of_a_program_is_read(change: Callable[[list[str]]
 
 def test_a_negative_time_is_unknown_and_its_row_is_read() -> None:
     kernels = read(NEGATIVE.encode())
-    assert kernels.names.tolist() == ["ProfileRun", "aten::mm"]
-    assert kernels.time.tolist() == [1e-3, 1.01e-3]
+    has_columns(kernels, names=["ProfileRun", "aten::mm"], time=[1e-3, 1.01e-3])
     np.testing.assert_equal(kernels.self_time, [np.nan, 1.01e-3])
     assert "1 time is negative in the profile and therefore unknown: 'Self CPU' of ProfileRun" in kernels.warnings
     own = read([average("aten::mm", self_cpu_time_total=-10.0)])
     np.testing.assert_equal((own.time[0], own.self_time[0]), (30e-6, np.nan))
-    assert any("'self_cpu_time_total' of aten::mm" in word for word in own.warnings)
+    assert warns(own, "'self_cpu_time_total' of aten::mm")
 
 
 def test_of_several_tables_the_first_is_read_and_the_others_are_named() -> None:
     text = f"{WIDE_HEADER}\n{NEGATIVE}".encode()
     kernels = read(text)
     assert (len(kernels), kernels.time[0]) == (2, 9e-3)
-    assert any("the text has 2 tables and this is table 1: pass table=" in word for word in kernels.warnings)
+    assert warns(kernels, "the text has 2 tables and this is table 1: pass table=")
     assert read(text, table=2).names.tolist() == ["ProfileRun", "aten::mm"]
     with pytest.raises(ProfileError, match="there is no table 3; the tables are 1 to 2"):
         read(text, table=3)
@@ -305,7 +300,7 @@ def test_a_table_that_leaves_out_rows_names_or_shapes_says_so() -> None:
 
 def test_averages_of_a_cpu_have_the_flops_that_the_profiler_counted() -> None:
     path = real_file("torch/generated_cpu_withflops_key_averages_torch2.13.json")
-    rows = json.loads(path.read_text(encoding="utf-8"))
+    rows = json_of(path)
     renamed = [{word.removesuffix("_us"): value for word, value in row.items()} for row in rows]
     kernels = read([SimpleNamespace(**row) for row in renamed if row["key"] != "step"])
     product, conv = found(kernels, "aten::mm"), found(kernels, "aten::conv2d")
@@ -314,4 +309,4 @@ def test_averages_of_a_cpu_have_the_flops_that_the_profiler_counted() -> None:
     assert (kernels.flops[conv], kernels.time[conv]) == (3_538_944, pytest.approx(29_974.158999999992e-6))
     told = {row["key"]: row["flops"] for row in rows if row["flops"]}
     assert set(told) >= {"aten::mm", "aten::bmm", "aten::conv2d", "aten::add", "aten::mul"}
-    assert any(NO_DTYPE in word for word in kernels.warnings)
+    assert warns(kernels, NO_DTYPE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +13,10 @@ from roofwidget.readers import ProfileError, read
 from roofwidget.readers.torch import printed
 from roofwidget.readers.torch.formulas import OpCall, work_of
 from roofwidget.readers.torch.rows import Nest
+from tests import places
+from tests.places import text_of
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
+FIXTURES = places.FIXTURES / "torch"
 DEVICE = FIXTURES / "device.trace.json"
 PRINTED = FIXTURES / "averages.txt"
 NONE: list[Any] = []
@@ -164,7 +165,7 @@ def test_an_average_of_half_a_call_names_its_row() -> None:
     ],
 )
 def test_a_cell_of_a_printed_table_that_is_no_such_number_is_named(old: str, new: str, message: str) -> None:
-    text = PRINTED.read_text(encoding="utf-8")
+    text = text_of(PRINTED)
     first = text.index("aten::conv2d")
     assert old in text[first:]
     with pytest.raises(ProfileError, match=message):

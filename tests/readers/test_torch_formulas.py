@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
-from roofwidget.readers.torch.formulas import OpCall, assumption_warnings, work_of
+from roofwidget.readers.torch.formulas import OpCall, OpWork, assumption_warnings, work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
 NONE: list[Any] = []
+
+
+def known_work(given: OpCall) -> OpWork:
+    work = work_of(given)
+    assert work is not None
+    return work
 
 
 def call(name: str, dims: list[Any], dtype: str = "float", values: list[str] | None = None) -> OpCall:
@@ -141,8 +147,7 @@ CASES = [
 
 @pytest.mark.parametrize(("given", "flops", "moved"), CASES, ids=[f"{case[0].name} {case[0].shape}" for case in CASES])
 def test_the_work_of_a_call_follows_from_its_shapes(given: OpCall, flops: int, moved: int) -> None:
-    work = work_of(given)
-    assert work is not None
+    work = known_work(given)
     assert (work.flops, work.bytes) == (flops, moved)
 
 
@@ -170,8 +175,7 @@ def test_the_work_of_a_call_follows_from_its_shapes(given: OpCall, flops: int, m
     ids=lambda value: value.name if isinstance(value, OpCall) else None,
 )
 def test_a_tensor_after_the_arguments_is_the_result_and_moves_once(given: OpCall, moved: int) -> None:
-    work = work_of(given)
-    assert work is not None
+    work = known_work(given)
     assert work.bytes == moved
 
 
@@ -196,8 +200,7 @@ ROWS_FIRST = [[2, 30, 6, 16], [2, 50, 6, 16], [2, 50, 6, 16]]
 def test_a_causal_mask_of_more_keys_than_queries_names_its_alignment(
     name: str, dims: list[list[int]], values: list[str], pairs: int, end: str
 ) -> None:
-    work = work_of(call(name, [*dims, *[NONE] * (len(values) - 3)], values=values))
-    assert work is not None
+    work = known_work(call(name, [*dims, *[NONE] * (len(values) - 3)], values=values))
     assert work.flops == 4 * 2 * 6 * 16 * pairs
     left = ", of the pairs that the causal mask leaves," if end else ""
     assert work.rule == f"4 B H Nq Nk d{left} from the shapes of {name}{end}"
@@ -206,8 +209,7 @@ def test_a_causal_mask_of_more_keys_than_queries_names_its_alignment(
 
 
 def test_as_many_queries_as_keys_need_no_alignment() -> None:
-    work = work_of(call("flash_attn::_flash_attn_forward", [ROWS_FIRST[0]] * 3, values=[""] * 5 + ["True"]))
-    assert work is not None
+    work = known_work(call("flash_attn::_flash_attn_forward", [ROWS_FIRST[0]] * 3, values=[""] * 5 + ["True"]))
     assert work.flops == 4 * 2 * 6 * 16 * 450
     assert work.rule == "4 B H Nq Nk d / 2, causal, from the shapes of flash_attn::_flash_attn_forward"
 
@@ -234,18 +236,15 @@ def test_as_many_queries_as_keys_need_no_alignment() -> None:
 def test_an_argument_that_was_not_recorded_is_assumed_and_said(
     given: OpCall, flops: int, moved: int, told: str
 ) -> None:
-    work = work_of(given)
-    assert work is not None
+    work = known_work(given)
     assert (work.flops, work.bytes) == (flops, moved)
     (warning,) = assumption_warnings([work, None, work])
     assert warning.startswith(f"the profile does not say {told}")
 
 
 def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index() -> None:
-    embedding = work_of(OpCall("aten::embedding", [[900, 8], [3, 5]], ["c10::Half", "long int"]))
-    picked = work_of(OpCall("aten::index_select", [[900, 8], [], [5]], ["float", "Scalar", "int"], ["", "1", ""]))
-    assert embedding is not None
-    assert picked is not None
+    embedding = known_work(OpCall("aten::embedding", [[900, 8], [3, 5]], ["c10::Half", "long int"]))
+    picked = known_work(OpCall("aten::index_select", [[900, 8], [], [5]], ["float", "Scalar", "int"], ["", "1", ""]))
     assert (embedding.flops, embedding.bytes) == (0, 2 * 15 * 8 * 2 + 15 * 8)
     assert (picked.flops, picked.bytes) == (0, 2 * 900 * 5 * 4 + 5 * 4)
 
@@ -275,6 +274,5 @@ def test_a_call_whose_arguments_do_not_tell_its_work_has_unknown_work(given: OpC
 
 def test_an_unknown_dtype_leaves_flops_known_and_bytes_unknown() -> None:
     for types in (None, ["c10::complex<float>"] * 2):
-        work = work_of(OpCall("aten::mm", [[5, 11], [11, 7]], types))
-        assert work is not None
+        work = known_work(OpCall("aten::mm", [[5, 11], [11, 7]], types))
         assert (work.flops, work.bytes) == (770, None)

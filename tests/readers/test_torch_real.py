@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import roofwidget as rw
 from roofwidget.readers import read
+from tests.places import FIXTURES
 from tests.real_files import real_file
+from tests.tables import warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 FLASH = "aten::_scaled_dot_product_flash_attention"
 
 
@@ -82,7 +82,7 @@ def test_an_a100_trace_without_shapes_has_times_only() -> None:
     assert np.isnan(kernels.bytes[copies])
     assert np.isnan(kernels.flops[kernels.category != "copy"]).all()
     assert kernels.extra["operation"][row(kernels, "ampere_sgemm_32x32_sliced1x4_tn")] == "aten::addmm"
-    assert any("profile with record_shapes=True" in word for word in kernels.warnings)
+    assert warns(kernels, "profile with record_shapes=True")
 
 
 def test_an_a100_trace_with_counters_has_flops_and_no_times() -> None:
@@ -144,7 +144,7 @@ def test_products_of_a_serving_step_have_the_flops_and_bytes_of_their_shapes() -
 
 def test_the_replay_of_a_cuda_graph_has_the_times_of_its_kernels_and_no_operations() -> None:
     kernels = recorded("replay.json.gz")
-    assert any("kernels without operation in the trace: 20" in warning for warning in kernels.warnings)
+    assert warns(kernels, "kernels without operation in the trace: 20")
     assert np.isnan(kernels.flops[kernels.names != "Memset (Device)"]).all()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,10 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import read
+from tests import places
+from tests.tables import has_columns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
+FIXTURES = places.FIXTURES / "torch"
 IDLE = "idle or not profiled"
 
 
@@ -32,8 +33,7 @@ def test_the_span_less_the_union_of_all_streams_is_idle(by: str) -> None:
     # The span is 10 to 40; two streams are busy from 10 to 20, one from 25 to 26.
     events = [ran("b", 12, 8, stream=8), ran("a", 10, 4), ran("c", 25, 1), ran("d", 38, 2)]
     kernels = read(trace(*events), by=by)
-    assert kernels.names.tolist() == ["a", "b", "c", "d", IDLE]
-    assert kernels.category.tolist() == [None] * 4 + ["idle"]
+    has_columns(kernels, names=["a", "b", "c", "d", IDLE], category=[None] * 4 + ["idle"])
     np.testing.assert_allclose(kernels.time * 1e6, [4, 8, 1, 2, 17], rtol=1e-12)
     assert "kernels overlap: their times add up to 115.4% of the time in which devices were busy" in (kernels.warnings)
 
@@ -127,7 +127,6 @@ def test_a_copy_from_the_host_has_time_but_neither_bound_nor_headroom() -> None:
     )
     for memory in ("main", "all"):
         bound = rw.bound(kernels, "h100-sxm", memory=memory)
-        assert bound.measured.tolist() == pytest.approx([4e-6, 1e-6])
-        assert bound.bound_by.tolist() == ["unknown", "HBM"]
+        has_columns(bound, measured=pytest.approx([4e-6, 1e-6]), bound_by=["unknown", "HBM"])
         assert np.isnan(bound.headroom).tolist() == [True, False]
     assert kernels.flops.tolist() == [0, 0]

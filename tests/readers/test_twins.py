@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from roofwidget.readers import read
+from tests.places import FIXTURES
 from tests.real_files import real_files
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 LONG = ["european_long.csv", "hopper_long.csv", "passes/bytes.csv", "passes/flops.csv", "volta_long.csv"]
 WIDE = ["wide_automatic.csv", "wide_base.csv"]
 TRACES = ["cupti", "device", "host", "old"]

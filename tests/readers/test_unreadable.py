@@ -13,8 +13,8 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError
+from tests.places import FIXTURES, text_of, write
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 LONE = "a\ud800"
 
 READ: dict[str, Callable[[Any], Any]] = {
@@ -56,7 +56,7 @@ def test_a_text_that_is_no_path_says_what_to_give_instead(way: str, path: str, m
 def test_a_file_whose_name_looks_like_a_url_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a:", "b").mkdir(parents=True)
-    Path("a:", "b", "c.csv").write_text("name,time\nk,1\n", encoding="utf-8")
+    write(Path("a:", "b", "c.csv"), "name,time\nk,1\n")
     assert rw.read("a://b/c.csv").names.tolist() == ["k"]
 
 
@@ -68,8 +68,7 @@ TOLD = "it cannot be read: permission denied; change its permissions, or copy it
 
 
 def test_a_file_that_may_not_be_read_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text("name,time\nk,1\n", encoding="utf-8")
+    path = write(tmp_path / "run.csv", "name,time\nk,1\n")
     with monkeypatch.context() as patch:
         patch.setattr(Path, "stat", denied)
         with pytest.raises(ProfileError) as caught:
@@ -139,7 +138,7 @@ def test_a_profile_reads_the_same_in_every_unicode_encoding(encoding: str, name:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
 def test_a_trace_in_utf_16_that_is_cut_off_within_a_character_is_refused(encoding: str) -> None:
-    data = (FIXTURES / "torch/device.trace.json").read_text(encoding="utf-8").encode(encoding)
+    data = text_of(FIXTURES / "torch/device.trace.json").encode(encoding)
     with pytest.raises(ProfileError, match=r"^buffer: .*(truncated data|ends too early)"):
         rw.read(data[: len(data) // 4 * 2 - 1])
 
@@ -247,7 +246,7 @@ def test_a_chips_name_with_half_a_character_ends_in_an_error_that_can_be_printed
 def test_a_file_of_chips_with_half_a_character_is_refused_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "chips.toml"
     chip = '[[chips]]\nname = "x"\nid = "a{}"\npeak_flops.fp32 = "1 TFLOP/s"\nmemories.HBM = "1 TB/s"\n'
-    path.write_text(chip.format("\\ud800"), encoding="utf-8")
+    write(path, chip.format("\\ud800"))
     with pytest.raises(ValueError, match=r"chips\.toml, line 3: this is not TOML: "):
         rw.load_chips(path)
     path.write_bytes(chip.format("\ud800").encode("utf-8", "surrogatepass"))

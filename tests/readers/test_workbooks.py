@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests import places
+from tests.tables import has_columns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "workbooks"
+FIXTURES = places.FIXTURES / "workbooks"
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 LINKS = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 TEXTS = ["kernel", "flops", "bytes", "time (ms)", "day", "gemm", "axpy"]
@@ -54,11 +55,9 @@ def archive(files: dict[str, str]) -> bytes:
 
 def test_the_sheet_with_the_table_is_found_and_formulas_have_their_saved_values() -> None:
     kernels = read(workbook(About='<row r="1"><c r="A1"><v>7</v></c></row>', Runs=RUNS))
-    assert kernels.names.tolist() == ["gemm", "axpy"]
-    assert kernels.flops.tolist() == [4e9, 2e6]
+    has_columns(kernels, names=["gemm", "axpy"], flops=[4e9, 2e6])
     np.testing.assert_equal(kernels.bytes, [1.2e7, np.nan])
-    assert kernels.time.tolist() == [1.5e-3, 0.5e-3]
-    assert kernels.extra["day"].tolist() == ["2026-01-05", "2026-01-06 12:00:00"]
+    has_columns(kernels, time=[1.5e-3, 0.5e-3], extra={"day": ["2026-01-05", "2026-01-06 12:00:00"]})
     assert kernels.source == "buffer, sheet 'Runs'"
 
 
@@ -66,12 +65,15 @@ def test_the_sheet_with_the_table_is_found_and_formulas_have_their_saved_values(
 def test_workbooks_of_libraries_are_read_with_title_units_dates_and_note(name: str) -> None:
     for given in (FIXTURES / name, (FIXTURES / name).read_bytes()):
         kernels = read(given)
-        assert kernels.names.tolist() == ["gemm", "relu"]
-        np.testing.assert_allclose(kernels.flops, [4.3e9, 2e6], rtol=1e-15)
-        np.testing.assert_allclose(kernels.bytes, [12e6, 8e6], rtol=1e-15)
-        np.testing.assert_allclose(kernels.time, [31.5e-6, 4.25e-6], rtol=1e-15)
-        assert kernels.count.tolist() == [2, 1]
-        assert kernels.extra["measured"].tolist() == ["2026-01-05", "2026-01-06"]
+        has_columns(
+            kernels,
+            names=["gemm", "relu"],
+            flops=pytest.approx([4.3e9, 2e6], rel=1e-15),
+            bytes=pytest.approx([12e6, 8e6], rel=1e-15),
+            time=pytest.approx([31.5e-6, 4.25e-6], rel=1e-15),
+            count=[2, 1],
+            extra={"measured": ["2026-01-05", "2026-01-06"]},
+        )
 
 
 def test_a_sheet_may_be_named_and_its_columns_too() -> None:
@@ -163,6 +165,4 @@ def test_dates_of_1904_times_of_day_truths_and_notes_of_pronunciation_are_unders
     texts = "<si><r><t>gemm</t></r><rPh><t>ge</t></rPh></si><si><t>axpy</t></si>"
     files["xl/sharedStrings.xml"] = f"<sst {MAIN}>{texts}</sst>"
     kernels = read(archive(files))
-    assert kernels.names.tolist() == ["gemm", "axpy"]
-    assert kernels.extra["day"].tolist() == ["1904-01-02", "0.5"]
-    assert kernels.extra["valid"].tolist() == ["TRUE", "FALSE"]
+    has_columns(kernels, names=["gemm", "axpy"], extra={"day": ["1904-01-02", "0.5"], "valid": ["TRUE", "FALSE"]})

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.places import FIXTURES
+from tests.tables import has_columns
 
-RECORDED = Path(__file__).parents[1] / "fixtures" / "jax"
+RECORDED = FIXTURES / "jax"
 WORK = "a Chrome trace of XLA has no FLOPs and bytes of operations: the file .xplane.pb of the same run has them"
 
 
@@ -56,13 +58,16 @@ def test_operations_of_a_device_are_rows_and_other_lanes_are_not() -> None:
             )
         )
     )
-    assert kernels.names.tolist() == ["fusion", "copy"]
-    assert kernels.time.tolist() == [86e-6, 2e-6]
-    assert kernels.count.tolist() == [2, 1]
-    assert kernels.category.tolist() == ["convolution fusion", None]
-    assert kernels.extra["device"].tolist() == ["/device:TPU:0"] * 2
-    np.testing.assert_array_equal(kernels.flops, [2 * 8589934592, np.nan])
-    np.testing.assert_array_equal(kernels.bytes, [2 * 25165824, np.nan])
+    has_columns(
+        kernels,
+        names=["fusion", "copy"],
+        time=[86e-6, 2e-6],
+        count=[2, 1],
+        category=["convolution fusion", None],
+        extra={"device": ["/device:TPU:0"] * 2},
+        flops=[2 * 8589934592, np.nan],
+        bytes=[2 * 25165824, np.nan],
+    )
     assert kernels.origin["flops"].tolist() == ["model_flops", None]
     assert any(text.startswith("bytes_accessed counts all memories") for text in kernels.warnings)
 
@@ -70,14 +75,12 @@ def test_operations_of_a_device_are_rows_and_other_lanes_are_not() -> None:
 def test_a_loop_has_no_work_of_its_own() -> None:
     loop = ran("while.1", 10, 100, hlo_category="while", model_flops="9", bytes_accessed=9)
     kernels = read(trace(loop, ran("dot.2", 20, 30, model_flops=8, bytes_accessed="4")))
-    np.testing.assert_array_equal(kernels.flops, [np.nan, 8])
-    np.testing.assert_array_equal(kernels.bytes, [np.nan, 4])
+    has_columns(kernels, flops=[np.nan, 8], bytes=[np.nan, 4])
 
 
 def test_a_trace_without_work_names_the_file_that_has_it() -> None:
     kernels = read(trace(ran("dot.2", 20, 30)))
-    assert np.isnan(kernels.flops).all()
-    assert np.isnan(kernels.bytes).all()
+    has_columns(kernels, flops=None, bytes=None)
     assert WORK in kernels.warnings
 
 
@@ -98,7 +101,7 @@ def test_two_devices_are_separate_rows() -> None:
 def test_without_a_lane_of_operations_the_streams_of_a_device_are_read() -> None:
     lanes = [named(9, "/device:GPU:0"), named(9, "Stream #13(Compute)", 5), named(9, "XLA Modules", 6)]
     kernels = read(json.dumps({"traceEvents": [*lanes, ran("gemm", 1, 7, 9, 5), ran("jit", 1, 9, 9, 6)]}).encode())
-    assert (kernels.names.tolist(), kernels.time.tolist()) == (["gemm"], [7e-6])
+    has_columns(kernels, names=["gemm"], time=[7e-6])
 
 
 def test_a_recorded_run_on_a_cpu_has_its_operations_and_the_raw_trace_beside_it(tmp_path: Path) -> None:
@@ -132,16 +135,19 @@ def test_bad_traces_end_in_one_error(data: bytes, message: str) -> None:
 
 
 def test_a_trace_recorded_on_an_h100_has_the_times_of_three_steps() -> None:
-    path = Path(__file__).parents[1] / "fixtures/gpu/jax_layer.trace.json.gz"
+    path = FIXTURES / "gpu" / "jax_layer.trace.json.gz"
     kernels = read(path)
-    assert kernels.names.tolist() == [
-        "Memset 3",
-        "nvjet_sm90_tst_128x160_64x5_2x1_v_bz_NNT",
-        "loop_multiply_fusion",
-        "nvjet_sm90_tst_256x128_64x4_1x2_h_bx_coopA_NNT",
-        "triton_softmax_2",
-    ]
-    assert kernels.count.tolist() == [6, 3, 3, 3, 3]
+    has_columns(
+        kernels,
+        names=[
+            "Memset 3",
+            "nvjet_sm90_tst_128x160_64x5_2x1_v_bz_NNT",
+            "loop_multiply_fusion",
+            "nvjet_sm90_tst_256x128_64x4_1x2_h_bx_coopA_NNT",
+            "triton_softmax_2",
+        ],
+        count=[6, 3, 3, 3, 3],
+    )
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     device = {event["pid"] for event in events if str(event.get("args", {}).get("name")).startswith("/device:GPU")}
     for row in (1, 3):

@@ -15,21 +15,23 @@ from roofwidget.analysis.bound import bound
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
+from tests.places import FIXTURES, json_of, text_of, write
 from tests.real_files import real_file
+from tests.tables import has_columns, warns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from roofwidget.kernels.table import Kernels
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+
 TPU, GPU, EMPTY = (f"xprof_{name}.roofline_model.json" for name in ("tpu", "gpu", "empty"))
 NOT_A_NUMBER = "expected a number that is finite and not negative, got "
 
 
 def records(path: Path, *, infeed: bool = True) -> list[dict[str, Any]]:
     """Return the file's operation rows by column id, read without the code under test."""
-    table = json.loads(path.read_text(encoding="utf-8"))[0]
+    table = json_of(path)[0]
     ids = [column["id"] for column in table["cols"]]
     rows = [dict(zip(ids, [cell["v"] for cell in row["c"]], strict=True)) for row in table["rows"]]
     rows = [row for row in rows if row["include_infeed_outfeed"] == infeed]
@@ -41,7 +43,7 @@ def column(rows: list[dict[str, Any]], name: str) -> np.ndarray[Any, Any]:
 
 
 def properties(path: Path) -> dict[str, str]:
-    given: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))[0]["p"]
+    given: dict[str, str] = json_of(path)[0]["p"]
     return given
 
 
@@ -49,9 +51,12 @@ def agrees_with_its_file(path: Path, *, infeed: bool) -> Kernels:
     """Compare the kernels with all columns of the file's operations."""
     kernels, rows = read(path, infeed=infeed, idle=False, shapes=False), records(path, infeed=infeed)
     assert kernels.chip is not None
-    assert kernels.names.tolist() == [row["operation"] for row in rows]
-    assert kernels.category.tolist() == [row["category"] for row in rows]
-    assert kernels.count.tolist() == [row["occurrences"] for row in rows]
+    has_columns(
+        kernels,
+        names=[row["operation"] for row in rows],
+        category=[row["category"] for row in rows],
+        count=[row["occurrences"] for row in rows],
+    )
     np.testing.assert_allclose(kernels.time, column(rows, "total_time") * 1e-6, rtol=1e-12)
     judged = bound(kernels, kernels.chip, memory="all")
     assert [word.casefold() for word in judged.bound_by] == [row["bound_by"].casefold() for row in rows]
@@ -103,7 +108,7 @@ def test_a_real_gpu_profile_comes_out_as_its_own_columns_say(infeed: bool) -> No
     assert kernels.chip.vendor == "AMD"
     assert list(kernels.chip.memories) == ["HBM", "Shm/L1"]
     assert list(kernels.bytes_by_level) == ["HBM"]
-    assert any("5 of 16, 94.3% of the operations' time" in warning for warning in kernels.warnings)
+    assert warns(kernels, "5 of 16, 94.3% of the operations' time")
 
 
 def test_a_real_profile_of_an_unknown_device_is_empty_and_says_why() -> None:
@@ -115,7 +120,7 @@ def test_a_real_profile_of_an_unknown_device_is_empty_and_says_why() -> None:
 
 def test_the_committed_twins_are_what_their_script_makes() -> None:
     for name, made in runpy.run_path(str(FIXTURES / "make_xprof.py"))["TWINS"].items():
-        assert (FIXTURES / name).read_text(encoding="utf-8") == made()
+        assert text_of(FIXTURES / name) == made()
 
 
 def test_the_tpu_twin_shows_every_kind_of_bound_and_a_point_above_its_roof() -> None:
@@ -196,7 +201,7 @@ def test_a_missing_peak_is_missing_never_zero() -> None:
     kernels = of(document)
     assert kernels.chip is None
     assert len(kernels) == 17
-    assert any("no peak_flop_rate, so there is no chip" in warning for warning in kernels.warnings)
+    assert warns(kernels, "no peak_flop_rate, so there is no chip")
     document = load(TPU)
     document[0]["p"] |= {"peak_vmem_write_bw": "0"}
     chip = of(document).chip
@@ -251,7 +256,7 @@ def of(document: Any) -> Kernels:
 
 
 def load(name: str) -> Any:
-    return json.loads((FIXTURES / name).read_text(encoding="utf-8"))
+    return json_of(FIXTURES / name)
 
 
 def put(document: Any, row: int, name: str, value: object) -> None:
@@ -270,7 +275,7 @@ def refusal(tmp_path: Path, content: object, **options: Any) -> str:
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        write(path, content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(ProfileError) as caught:
         read(path, **options)
     assert caught.value.file == str(path)

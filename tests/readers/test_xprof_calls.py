@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
+from tests.places import FIXTURES, json_of, text_of, write
 from tests.real_files import real_file
+from tests.tables import warns
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 CALLS = FIXTURES / "xprof_calls.roofline_model.json"
 STATS = FIXTURES / "xprof_calls.hlo_stats.json"
 
@@ -57,7 +58,7 @@ def test_a_type_that_the_chip_has_no_peak_for_is_judged_by_the_one_it_has_and_sa
     assert kernels.flops[at] == 2 * 1024 * 2048 * 512 * 7
     assert kernels.bytes[at] == (1024 * 512 + 2048 * 512 + 4 + 4 + 2 * 1024 * 2048) * 7
     assert (kernels.precision[at], kernels.extra["dtype"][at]) == (None, "f8e4m3fn")
-    assert any("some of them are fp8, for which the profile has no peak" in warning for warning in kernels.warnings)
+    assert warns(kernels, "some of them are fp8, for which the profile has no peak")
     # Without a chip no peak is needed.
     assert read(STATS).precision[row(read(STATS), "gemm.f8", "8813")] == "fp8"
 
@@ -90,31 +91,28 @@ def test_executions_that_are_told_go_before_what_the_rest_of_the_program_says() 
 
 def test_in_a_program_with_a_loop_or_of_differing_counts_kernels_stay_as_counted(tmp_path: Path) -> None:
     for change in ({"category": "while"}, {"occurrences": 5.0}):
-        document = json.loads(CALLS.read_text(encoding="utf-8"))
+        document = json_of(CALLS)
         ids = [column["id"] for column in document[0]["cols"]]
         for cells in (one["c"] for one in document[0]["rows"]):
             if cells[ids.index("operation")]["v"] == "cudnn-conv.2" and "occurrences" in change:
                 cells[ids.index("hlo_module_id")]["v"] = "8813"
             if cells[ids.index("operation")]["v"] == "loop_scale_fusion" and "category" in change:
                 cells[ids.index("category")]["v"] = "while"
-        path = tmp_path / "changed.json"
-        path.write_text(json.dumps(document), encoding="utf-8")
+        path = write(tmp_path / "changed.json", document)
         kernels = read(path)
         assert kernels.count[kernels.names == "cudnn-conv.2"].tolist() == [12]
 
 
 def changed(tmp_path: Path, *changes: tuple[str, dict[str, Any]]) -> Path:
     """Return a profile in which the rows of these operations have other cells."""
-    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    document = json_of(CALLS)
     ids = [column["id"] for column in document[0]["cols"]]
     for cells in (one["c"] for one in document[0]["rows"]):
         for name, values in changes:
             if cells[ids.index("operation")]["v"] == name:
                 for column, value in values.items():
                     cells[ids.index(column)]["v"] = value
-    path = tmp_path / "changed.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return path
+    return write(tmp_path / "changed.json", document)
 
 
 def undecided(kernels: Any) -> list[str]:
@@ -201,21 +199,20 @@ def test_idle_time_is_a_row_and_shares_of_self_time_add_up_to_one() -> None:
 
 
 def test_operations_beyond_a_thousand_are_named_with_the_idle_time(tmp_path: Path) -> None:
-    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    document = json_of(CALLS)
     ids = [column["id"] for column in document[0]["cols"]]
     rows = document[0]["rows"]
     one = next(r for r in rows if r["c"][ids.index("operation")]["v"] == "tail_add")
     document[0]["rows"] = [*rows, *[one] * 992]
     rows[0]["c"][ids.index("total_time")]["v"] = 1e6
-    path = tmp_path / "many.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
+    path = write(tmp_path / "many.json", document)
     kernels = read(path)
     assert kernels.names[-1] == "idle or not listed"
-    assert any("only 1,000 operations are listed" in warning for warning in kernels.warnings)
+    assert warns(kernels, "only 1,000 operations are listed")
 
 
 def test_operations_that_overlap_are_said_to() -> None:
-    document = json.loads(CALLS.read_text(encoding="utf-8"))
+    document = json_of(CALLS)
     ids = [column["id"] for column in document[0]["cols"]]
     document[0]["rows"][0]["c"][ids.index("total_time")]["v"] = 100.625
     kernels = read(json.dumps(document).encode())
@@ -226,7 +223,7 @@ def test_operations_that_overlap_are_said_to() -> None:
 def test_the_table_beside_a_profile_is_found_and_another_can_be_named(tmp_path: Path) -> None:
     alone = moved(tmp_path, CALLS.name)
     assert "HLO" not in read(alone).extra
-    assert any("give shapes='….hlo_stats.json'" in warning for warning in read(alone).warnings)
+    assert warns(read(alone), "give shapes='….hlo_stats.json'")
     assert read(alone, shapes=STATS) == read(CALLS)
     assert read(alone, shapes=STATS.read_bytes()) == read(CALLS)
     shutil.copy(STATS, tmp_path / "xprof_calls.hlo_stats.json")
@@ -237,26 +234,24 @@ def test_the_table_beside_a_profile_is_found_and_another_can_be_named(tmp_path: 
 
 def test_a_table_of_another_run_is_refused_and_a_damaged_one_beside_is_left_out(tmp_path: Path) -> None:
     alone = moved(tmp_path, CALLS.name)
-    other = tmp_path / "other.json"
-    other.write_text(STATS.read_text(encoding="utf-8").replace('"881', '"991'), encoding="utf-8")
+    other = write(tmp_path / "other.json", text_of(STATS).replace('"881', '"991'))
     with pytest.raises(
         ProfileError, match=r"other\.json: none of its operations is in the profile: the file is of another run"
     ):
         read(alone, shapes=other)
     with pytest.raises(ProfileError, match=r"expected the JSON that XProf exports for its tool 'hlo_stats'"):
         read(alone, shapes=CALLS)
-    (tmp_path / "xprof_calls.hlo_stats.json").write_text("{", encoding="utf-8")
+    write(tmp_path / "xprof_calls.hlo_stats.json", "{")
     kernels = read(alone)
     assert kernels.warnings[0].startswith("the shapes in the profile's folder could not be read: ")
     assert len(kernels) == 9
 
 
 def test_rows_whose_time_differs_are_not_joined(tmp_path: Path) -> None:
-    stats = json.loads(STATS.read_text(encoding="utf-8"))
+    stats = json_of(STATS)
     ids = [column["id"] for column in stats["cols"]]
     stats["rows"][0]["c"][ids.index("total_time")]["v"] += 0.5
-    path = tmp_path / "stats.json"
-    path.write_text(json.dumps(stats), encoding="utf-8")
+    path = write(tmp_path / "stats.json", stats)
     kernels = read(CALLS, shapes=path)
     assert kernels.extra["HLO"][kernels.names == "cudnn-conv.2"].tolist() == [None]
     assert f"the shapes of 1 of 8 operations are not in {path}" in kernels.warnings
@@ -267,12 +262,12 @@ def test_an_hbm_peak_far_below_the_data_sheet_is_said_with_the_mend() -> None:
     assert len(said) == 1
     assert said[0].startswith("the profile's HBM peak, 4.00 TB/s, is 50% of the 8.00 TB/s on the data sheet of AMD")
     assert "set kernels.chip = rw.chip('mi350x')" in said[0]
-    assert not any("HBM peak" in warning for warning in read(FIXTURES / "xprof_gpu.roofline_model.json").warnings)
+    assert not warns(read(FIXTURES / "xprof_gpu.roofline_model.json"), "HBM peak")
 
 
 def test_every_column_of_the_table_is_kept_with_its_unit() -> None:
     kernels = read(FIXTURES / "xprof_tpu.roofline_model.json")
-    table = json.loads((FIXTURES / "xprof_tpu.roofline_model.json").read_text(encoding="utf-8"))[0]
+    table = json_of(FIXTURES / "xprof_tpu.roofline_model.json")[0]
     fields = {"step", "category", "operation", "occurrences", "total_time", "total_self_time", "include_infeed_outfeed"}
     # Source information gives two columns: the line and the stack.
     assert len(kernels.extra) == len({column["id"] for column in table["cols"]} - fields) + 1
@@ -304,7 +299,7 @@ def test_the_matrix_products_of_a_real_mi300x_profile_come_out_at_their_true_rat
     assert kernels.time[-1] / kernels.self_time.sum() == pytest.approx(1 - 0.361, abs=5e-4)
     said = next(warning for warning in kernels.warnings if "HBM peak" in warning)
     assert "2.66 TB/s, is 50% of the 5.30 TB/s" in said
-    assert any("above their roof: 2, " in warning for warning in kernels.warnings)
+    assert warns(kernels, "above their roof: 2, ")
 
 
 @pytest.mark.parametrize("tool", ["roofline_model", "hlo_stats"])
@@ -315,7 +310,7 @@ def test_products_of_a_real_gpu_program_have_the_flops_of_their_shapes_as_often_
     assert kernels.flops[at].tolist() == pytest.approx([3 * 2 * 4096**2 * 16384] * 2, rel=1e-12)
     assert kernels.count[at].tolist() == [3, 3]
     assert kernels.time[at].tolist() == pytest.approx([2075.966e-6, 1980.347e-6], rel=1e-12)
-    assert any("these ran: 'custom-call.1' 3 times, not 6" in warning for warning in kernels.warnings)
+    assert warns(kernels, "these ran: 'custom-call.1' 3 times, not 6")
 
 
 def test_the_kernels_of_a_real_gpu_program_have_their_times_and_launches() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,9 @@ from roofwidget.state.rates import check_ceilings, known_ceilings
 from roofwidget.state.what_if import common_precision, with_rates
 from roofwidget.workloads import Op, Tensor
 from roofwidget.workloads.graph import Graph
+from tests.places import golden
 
-GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "choices.json").read_text(encoding="utf-8"))
+GOLDEN: dict[str, Any] = golden("choices.json")
 CHIPS = {
     key: rw.Chip(
         key,

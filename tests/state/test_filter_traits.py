@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +11,7 @@ from traitlets import TraitError
 
 from roofwidget import Chip, Kernels, RooflineModel, chain
 from roofwidget.state.filters import TABLE_COLUMNS, TABLE_COLUMNS_BY
+from tests.places import golden
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
 FAST: Final = Chip("Fast", {"bf16": 1e20, "fp64": 1e20}, {"DRAM": 1e12})
@@ -232,8 +231,8 @@ def test_a_bad_value_is_one_clear_error_and_changes_nothing(
 
 def test_the_tables_own_columns_have_the_keys_of_the_front_end() -> None:
     # A test of the front end reads the same file.
-    golden = json.loads((Path(__file__).parents[1] / "golden" / "table_columns.json").read_text(encoding="utf-8"))
-    assert (golden["columns"], golden["columns_by"]) == (list(TABLE_COLUMNS), list(TABLE_COLUMNS_BY))
+    columns = golden("table_columns.json")
+    assert (columns["columns"], columns["columns_by"]) == (list(TABLE_COLUMNS), list(TABLE_COLUMNS_BY))
 
 
 # -- what follows ------------------------------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ NAMES = ["view", "memory", "selected", "shown", "focus_chip", "what_if"]
 EVENTS = st.lists(st.tuples(st.sampled_from(["one", "other", "Python"]), VALUES | RATES), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(EVENTS)
 def test_after_any_messages_a_page_that_took_every_update_has_the_values_of_python(
     events: list[tuple[str, tuple[str, Any]]],

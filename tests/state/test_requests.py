@@ -19,8 +19,9 @@ import pytest
 import roofwidget as rw
 from roofwidget.export.engine import Style
 from roofwidget.state.requests import _MAX_KEPT_BYTES, EXPIRY_SECONDS, MAX_FILE_BYTES, page_request
+from tests.places import FIXTURES, write
 
-ROCPROF = Path(__file__).parents[1] / "fixtures" / "rocprof" / "gfx90a"
+ROCPROF = FIXTURES / "rocprof" / "gfx90a"
 PROFILE = b"name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,9\n"
 
 
@@ -143,7 +144,7 @@ def test_an_example_is_shown_on_the_chip_that_it_ran_on(page: Page) -> None:
     assert page.asks(ask="example") == {"shown": 36}
     kernels = page.widget.kernels
     assert (page.widget.focus_chip, kernels.source) == ("h100-sxm", "example.csv")
-    recorded = rw.read(Path(__file__).parents[1] / "fixtures" / "gpu" / "block_training.json.gz")
+    recorded = rw.read(FIXTURES / "gpu" / "block_training.json.gz")
     assert kernels.names.tolist() == recorded.names.tolist()
     assert kernels.time == pytest.approx(recorded.time, rel=1e-5)
 
@@ -279,12 +280,12 @@ def test_a_refused_path_tells_a_page_nothing_of_what_is_there(
         "store.db": f"SQLite format 3\0{WORDS}",
     }
     for name, text in contents.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        write(tmp_path / name, text)
     assert page.asks(ask="show", path=path) == {"refused": reason}
 
 
 def test_python_is_told_in_full_what_a_page_is_not(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text(WORDS, encoding="utf-8")
+    write(tmp_path / "notes.txt", WORDS)
     with pytest.raises(rw.ProfileError, match=f"{tmp_path}.*begins with '{WORDS}'"):
         rw.read(tmp_path / "notes.txt")
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
 import roofwidget as rw
+from tests.places import DOCS, json_of, text_of
 
-TEACHING = Path(__file__).parents[2] / "docs/teaching.md"
+TEACHING = DOCS / "teaching.md"
 
 
 def blocks() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", TEACHING.read_text(encoding="utf-8"), re.DOTALL)
+    return re.findall(r"```python\n(.*?)```", text_of(TEACHING), re.DOTALL)
 
 
 def test_the_code_runs_and_prints_what_it_says(
@@ -32,7 +32,7 @@ def test_the_code_runs_and_prints_what_it_says(
     assert {"index.html", "step-1.svg", "step-1.png", "step-2-answer.svg"} <= {
         path.name for path in (tmp_path / "slides").iterdir()
     }
-    drawn = [(tmp_path / "slides" / f"step-{key}.svg").read_text(encoding="utf-8") for key in ("1", "2", "2-answer")]
+    drawn = [text_of(tmp_path / "slides" / f"step-{key}.svg") for key in ("1", "2", "2-answer")]
     assert ["softmax" in picture for picture in drawn] == [False, False, True]
 
 
@@ -58,7 +58,7 @@ def test_the_course_has_every_notebook_with_its_minutes() -> None:
     notebooks = sorted((root / "notebooks").glob("*.ipynb"))
     minutes = {}
     for path in notebooks:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = json_of(path)["cells"]
         said = re.search(r"(\d+)\s+minutes", "".join(cells[0]["source"]))
         assert said is not None, path.name
         minutes[path.name] = int(said[1])
@@ -72,7 +72,7 @@ def test_the_course_has_every_notebook_with_its_minutes() -> None:
 
 
 def test_every_link_leads_to_a_file_or_to_a_heading() -> None:
-    text = TEACHING.read_text(encoding="utf-8")
+    text = text_of(TEACHING)
     headings = {
         re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
         for line in text.splitlines()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ import pytest
 import roofwidget as rw
 from tests import environments
 from tests.environments import DEV
+from tests.places import json_of, text_of, write
 from tests.teaching.lessons import ASKS, LESSON, PRINTED, SHOWS_GRADES, Cell, notebook
 
 GRADERS: Final = {"nbgrader": ("nbgrader", "ipykernel"), "otter": ("otter-grader", "ipykernel")}
@@ -54,16 +54,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_nbconvert_executes_a_lesson(folder: Path) -> None:
-    (folder / "lesson.ipynb").write_text(notebook(LESSON), encoding="utf-8")
+    write(folder / "lesson.ipynb", notebook(LESSON))
     run(DEV, folder, "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", "lesson.ipynb")
-    cells = json.loads((folder / "lesson.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json_of(folder / "lesson.ipynb")["cells"]
     assert "".join(cells[3]["outputs"][0]["text"]).startswith(PRINTED)
 
 
 @pytest.mark.parametrize("path", sorted(LESSONS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_no_lesson_captures_output_in_a_widget(path: Path) -> None:
     # nbclient answers such widgets on the socket on which it waits for the end of the cell, and can miss that message.
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells = json_of(path)["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     assert not re.search(r"\bOutput\(|\binteract(ive)?(_output|_manual)?\(", code)
 
@@ -81,17 +81,17 @@ def test_nbgrader_grades_answers_and_files_of_answers(folder: Path) -> None:
         Cell("assert rw.grade(answers, [ridge]).points == 1", metadata=graded("typed", 1)),
         Cell(f"assert {GRADED} == 1", metadata=graded("saved", 2)),
     )
-    (folder / "nbgrader_config.py").write_text(NBGRADER, encoding="utf-8")
+    write(folder / "nbgrader_config.py", NBGRADER)
     (folder / "source" / "week").mkdir(parents=True)
-    (folder / "source" / "week" / "lesson.ipynb").write_text(notebook(cells), encoding="utf-8")
+    write(folder / "source" / "week" / "lesson.ipynb", notebook(cells))
     run("nbgrader", folder, "nbgrader", "generate_assignment", "week")
-    released = json.loads((folder / "release" / "week" / "lesson.ipynb").read_text(encoding="utf-8"))
+    released = json_of(folder / "release" / "week" / "lesson.ipynb")
     for student, typed, saved in (("ada", "166 FLOP/B", "20 FLOP/B"), ("bob", None, "166 FLOP/B")):
         handed_in = folder / "submitted" / student / "week"
         handed_in.mkdir(parents=True)
         released["cells"][4]["source"] = f"answers = {{'ridge': {typed!r}}}"
-        (handed_in / "lesson.ipynb").write_text(json.dumps(released), encoding="utf-8")
-        (handed_in / "answers.json").write_text(answers(saved), encoding="utf-8")
+        write(handed_in / "lesson.ipynb", released)
+        write(handed_in / "answers.json", answers(saved))
     run("nbgrader", folder, "nbgrader", "autograde", "week")
     run("nbgrader", folder, "nbgrader", "export")
     with (folder / "grades.csv").open(encoding="utf-8") as file:
@@ -116,16 +116,14 @@ def test_otter_grades_answers(folder: Path, typed: str, score: float) -> None:
         Cell("# END TESTS", "raw"),
         Cell("# END QUESTION", "raw"),
     )
-    (folder / "lesson.ipynb").write_text(notebook(cells), encoding="utf-8")
+    write(folder / "lesson.ipynb", notebook(cells))
     # This also runs the solution against the tests.
     run("otter", folder, "otter", "assign", "lesson.ipynb", "dist")
-    student = (folder / "dist" / "student" / "lesson.ipynb").read_text(encoding="utf-8")
-    (folder / "handed_in.ipynb").write_text(
-        student.replace("answers = ...", f"answers = {{'ridge': {typed}}}"), encoding="utf-8"
-    )
+    student = text_of(folder / "dist" / "student" / "lesson.ipynb")
+    write(folder / "handed_in.ipynb", student.replace("answers = ...", f"answers = {{'ridge': {typed}}}"))
     (autograder,) = (folder / "dist" / "autograder").glob("*.zip")
     run("otter", folder, "otter", "run", "--autograder", str(autograder), "handed_in.ipynb")
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))["tests"]
+    results = json_of(folder / "results.json")["tests"]
     assert {one["name"]: one["score"] for one in results if "score" in one} == {"q1": score}
 
 

@@ -5,17 +5,16 @@ Texts are made with the guide's own format strings, which work in TFLOPS and TB/
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import roofwidget as rw
+from tests.places import ROOT, golden, json_of, text_of
 
-PRINTED: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/guide.json").read_text(encoding="utf-8"))
-ROOT = Path(__file__).parents[2]
+PRINTED: dict[str, Any] = golden("guide.json")
+
 # The tables and figures in the order of the guide, each with the lesson that shows it and words of that lesson.
 SHOWN = {
     "setup, table": ("01_first_roofline", "Four TPU configurations"),
@@ -60,7 +59,7 @@ def chips(guide: rw.Preset) -> dict[str, rw.Chip]:
 
 
 def rows_of_the_index() -> list[list[str]]:
-    text = (ROOT / "docs/teaching.md").read_text(encoding="utf-8").partition("\n## Where the TPU guide is\n")[2]
+    text = text_of(ROOT / "docs/teaching.md").partition("\n## Where the TPU guide is\n")[2]
     rows = [line.strip("| ").split(" | ") for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")]
     return rows[2:]
 
@@ -74,7 +73,7 @@ def test_the_lesson_of_the_index_shows_it(row: list[str]) -> None:
     lesson, words = SHOWN[row[0]]
     (target,) = re.findall(r"\]\(\.\./(notebooks/\w+\.ipynb)\)", row[2])
     assert target == f"notebooks/{lesson}.ipynb"
-    cells = json.loads((ROOT / target).read_text(encoding="utf-8"))["cells"]
+    cells = json_of(ROOT / target)["cells"]
     assert words in "\n".join("".join(cell["source"]) for cell in cells)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from tests.places import ROOT, json_of
+
+NOTEBOOKS = ROOT / "notebooks"
 
 
 def cells_of(lesson: str) -> list[str]:
     """Return the code cells of a lesson."""
-    content = json.loads((NOTEBOOKS / lesson).read_text(encoding="utf-8"))
+    content = json_of(NOTEBOOKS / lesson)
     return ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
 
 

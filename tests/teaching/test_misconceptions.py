@@ -11,6 +11,7 @@ import roofwidget as rw
 from roofwidget.analysis.result import Bound
 from roofwidget.model import RooflineModel
 from roofwidget.teaching.misconceptions import misconceptions
+from tests.tables import has_columns
 from tests.teaching.bank.prompts import check_choice
 
 FOUND = {one.name: one for one in misconceptions()}
@@ -38,9 +39,12 @@ def _low_share_of_peak(model: RooflineModel) -> list[str]:
     (bound,) = _bounds(model)
     ai = 10 * 134217728 * 2 / 1_610_629_120
     assert _ai(bound) == _about([ai])
-    assert bound.attainable.tolist() == _about([ai * 7.2e12])
-    assert bound.peak_fraction.tolist() == _about([ai * 7.2e12 / 2307e12])
-    assert bound.roof_fraction.tolist() == _about([1.0])
+    has_columns(
+        bound,
+        attainable=_about([ai * 7.2e12]),
+        peak_fraction=_about([ai * 7.2e12 / 2307e12]),
+        roof_fraction=_about([1.0]),
+    )
     share = 100 * ai * 7.2e12 / 2307e12
     return [f"{ai:.2f} FLOP/B", f"{ai * 7.2:.0f} TFLOP/s", f"{share:.2f} % of the peak", "100 % of its roof"]
 
@@ -48,8 +52,7 @@ def _low_share_of_peak(model: RooflineModel) -> list[str]:
 def _memory_bound_is_bad(model: RooflineModel) -> list[str]:
     (bound,) = _bounds(model)
     memory, compute = 33.5e6 / BANDWIDTH, 5 * 100 * 33.5e6 / PEAK
-    assert bound.time.tolist() == _about([memory, compute])
-    assert bound.bound_by.tolist() == ["HBM", "compute"]
+    has_columns(bound, time=_about([memory, compute]), bound_by=["HBM", "compute"])
     assert memory < compute
     return [f"{memory * 1e6:.0f} µs", f"{compute * 1e6:.1f} µs"]
 
@@ -57,18 +60,14 @@ def _memory_bound_is_bad(model: RooflineModel) -> list[str]:
 def _predicts_speed(model: RooflineModel) -> list[str]:
     (bound,) = _bounds(model)
     least = 4 * SIDE**2 / BANDWIDTH
-    assert bound.time.tolist() == _about([least])
-    assert bound.roof_fraction.tolist() == _about([0.25])
-    assert bound.measured.tolist() == _about([4 * least])
+    has_columns(bound, time=_about([least]), roof_fraction=_about([0.25]), measured=_about([4 * least]))
     return [f"{4 * least * 1e6:.1f} µs", f"{least * 1e6:.0f} µs", "25 %"]
 
 
 def _above_the_roof(model: RooflineModel) -> list[str]:
     bound = model.bound()
     assert _ai(bound) == _about([50])
-    assert bound.achieved.tolist() == _about([1260e12])
-    assert bound.attainable.tolist() == _about([50 * 7.2e12])
-    assert bound.above_roof.tolist() == [True]
+    has_columns(bound, achieved=_about([1260e12]), attainable=_about([50 * 7.2e12]), above_roof=[True])
     return ["50 FLOP/B", f"{50 * 7.2:.0f} TFLOP/s", "1260 TFLOP/s", f"{1260 / 360:.1f} times"]
 
 
@@ -93,8 +92,7 @@ def _intensity_of_the_algorithm(model: RooflineModel) -> list[str]:
 def _under_the_slope(model: RooflineModel) -> list[str]:
     (bound,) = _bounds(model)
     assert _ai(bound) == _about([SIDE / 3])
-    assert bound.bound_by.tolist() == ["compute"]
-    assert bound.peak_fraction.tolist() == _about([0.05])
+    has_columns(bound, bound_by=["compute"], peak_fraction=_about([0.05]))
     return [f"{SIDE / 3:.0f} FLOP/B", f"{PEAK / BANDWIDTH:.0f} FLOP/B", "5 % of the peak"]
 
 
@@ -164,8 +162,7 @@ def _more_cores(model: RooflineModel) -> list[str]:
     few, many = _bounds(model)
     bandwidth = 74e9 / 4.4
     for bound in (few, many):
-        assert bound.attainable.tolist() == _about([bandwidth / 6])
-        assert bound.bound_by.tolist() == ["DRAM"]
+        has_columns(bound, attainable=_about([bandwidth / 6]), bound_by=["DRAM"])
     assert [few.chip.ridge_point(), many.chip.ridge_point()] == _about([4.4, 8.8])
     rates = [f"{bandwidth / 1e9:.1f} GB/s", f"{bandwidth / 6e9:.1f} GFLOP/s"]
     return [f"{1 / 6:.3f} FLOP/B", *rates, "4.4 FLOP/B", "8.8 FLOP/B"]

@@ -6,7 +6,6 @@ import json
 import math
 import pickle
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,9 @@ from hypothesis import strategies as st
 import roofwidget as rw
 from roofwidget.teaching.grading import Grade
 from roofwidget.teaching.question import Check, Question
+from tests.places import golden
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "answers.json").read_text(encoding="utf-8"))
+GOLDEN = golden("answers.json")
 ABSURD: tuple[Any, ...] = (
     None,
     "banana",

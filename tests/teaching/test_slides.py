@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import roofwidget as rw
+from tests.places import text_of
 
 KERNELS = [("attention", 4.3e12, 4e10), ("layer norm", 5e9, 3e9)]
 
@@ -40,7 +41,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pictures(index: Path) -> list[str]:
-    found = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', index.read_text(encoding="utf-8"))
+    found = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', text_of(index))
     return [base64.b64decode(one).decode() for one in found]
 
 
@@ -48,7 +49,7 @@ def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(told: Pat
     keys = ["step-1", "step-2", "step-2-answer", "step-3", "step-3-answer"]
     files = {path.name for path in told.parent.iterdir()}
     assert files == {"index.html", *(f"{key}.{end}" for key in keys for end in ("svg", "png"))}
-    assert re.findall(r'<section id="([^"]+)"', told.read_text(encoding="utf-8")) == ["title", *keys]
+    assert re.findall(r'<section id="([^"]+)"', text_of(told)) == ["title", *keys]
     # 1920 by 1080 pixels.
     assert (told.parent / "step-1.png").read_bytes()[16:24] == bytes([0, 0, 7, 128, 0, 0, 4, 56])
 
@@ -70,7 +71,7 @@ def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_pa
 
 
 def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(told: Path) -> None:
-    html = told.read_text(encoding="utf-8")
+    html = text_of(told)
     assert "default-src 'none'; style-src 'sha256-" in html
     assert "<script" not in html
     assert "&lt;script&gt;window.PWNED = 1&lt;/script&gt; &amp; &lt;b&gt;" in html
@@ -88,5 +89,5 @@ def test_the_same_story_gives_the_same_slides(told: Path, tmp_path: Path) -> Non
 
 def test_a_slide_shows_the_same_elements_as_the_widget(tmp_path: Path) -> None:
     story = rw.Story(rw.RooflineModel(["v5p"], [("matmul", 4e12, 8e10)]), ["# Head\n\n---\n\n- a\n- *b* \ud800"])
-    text = story.slides(tmp_path).read_text(encoding="utf-8")
+    text = text_of(story.slides(tmp_path))
     assert "<div><h3>Head</h3><ul><li><p>a</p></li><li><p><em>b</em> ?</p></li></ul></div>" in text

@@ -13,6 +13,7 @@ import pytest
 from traitlets import TraitError
 
 import roofwidget as rw
+from tests.places import write
 
 KERNELS = [("attention", 4.3e12, 4e10), ("layer norm", 5e9, 3e9)]
 
@@ -223,21 +224,19 @@ def test_answers_of_version_1_0_0_are_graded_by_their_own_questions_and_others_s
         "questions": [asked],
         "answers": {asked["key"]: ["The links"]},
     }
-    file = tmp_path / "ada.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
+    file = write(tmp_path / "ada.json", document)
     assert rw.grade(file)["data-parallel-limit"].correct
     message = rw.grade(file, rw.question_bank(7))["data-parallel-limit"].message
     assert message.startswith("'The links' is none of the options. The answers come with another prompt")
     document["answers"] = {"data-parallel-limit": []}
-    file.write_text(json.dumps(document), encoding="utf-8")
+    write(file, document)
     assert rw.grade(file, rw.question_bank(7))["data-parallel-limit"].message == "Not answered."
 
 
 def test_the_questions_of_an_opened_lesson_grade_a_file(tmp_path: Path) -> None:
     model, _ = told()
     model.answers = {"ridge": [166]}
-    file = tmp_path / "ada.json"
-    file.write_text(model.export_answers(), encoding="utf-8")
+    file = write(tmp_path / "ada.json", model.export_answers())
     model.save(tmp_path / "lesson.json")
     lesson = rw.load(tmp_path / "lesson.json")
     of_the_file = rw.grade(file)
@@ -262,8 +261,7 @@ def test_questions_of_another_type_are_refused(questions: Any, message: str) -> 
 def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
     model, _ = told()
     model.answers = {"ridge": [166.3], "bound": ["compute"]}
-    file = tmp_path / "answers.json"
-    file.write_text(model.export_answers(), encoding="utf-8")
+    file = write(tmp_path / "answers.json", model.export_answers())
     grades = rw.grade(file)
     assert [(one.key, one.correct) for one in grades] == [("bound", False), ("ridge", True)]
     # A learner can edit the file: the lecturer's own questions count.
@@ -291,8 +289,7 @@ def test_exported_answers_are_graded_from_their_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_has_no_answers_is_refused_with_its_name(text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "a.json"
-    file.write_text(text, encoding="utf-8")
+    file = write(tmp_path / "a.json", text)
     with pytest.raises(ValueError, match=r"^a\.json") as error:
         rw.grade(file)
     assert message in str(error.value)
@@ -316,8 +313,7 @@ def test_a_session_keeps_the_story_its_step_and_its_answers(tmp_path: Path) -> N
 def test_a_key_of_another_question_of_the_lesson_is_no_misspelling(tmp_path: Path) -> None:
     model, _ = told()
     model.answers = {"bound": ["HBM"]}
-    file = tmp_path / "ada.json"
-    file.write_text(model.export_answers(), encoding="utf-8")
+    file = write(tmp_path / "ada.json", model.export_answers())
     around = rw.Question(key="bounds", prompt="?", answer=1)
     for answers in (model, file):
         assert rw.grade(answers, [around])["bounds"].message == "Not answered."
@@ -408,7 +404,7 @@ def test_the_front_end_has_the_graph_of_a_merge_for_the_file_of_answers() -> Non
 def test_given_questions_replace_those_of_a_file_even_if_they_are_damaged(tmp_path: Path) -> None:
     file = tmp_path / "answers.json"
     document = {"format": "roofwidget answers", "version": 1, "questions": [{"key": 1}], "answers": {"ridge": [166.3]}}
-    file.write_text(json.dumps(document), encoding="utf-8")
+    write(file, document)
     assert rw.grade(file, [ridge()]).points == 1
     with pytest.raises(ValueError, match=r"answers\.json is damaged"):
         rw.grade(file)

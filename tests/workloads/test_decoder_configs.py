@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.workloads import ARCHITECTURES, DecoderConfig, decoder, decoder_config
 from roofwidget.workloads.expressions import evaluate
+from tests.places import write
 from tests.workloads.hf_configs import CONFIGS, COUNTS, OTHERS
 
 # The number of parameters in the safetensors index of each model, as its page on Hugging Face states it. DeepSeek-V3:
@@ -314,7 +314,7 @@ def test_bytes_follow_the_dtype() -> None:
 def test_a_file_and_its_folder_are_read(tmp_path: Path) -> None:
     folder = tmp_path / "Mistral-7B-v0.1"
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(CONFIGS["Mistral-7B-v0.1"]), encoding="utf-8")
+    write(folder / "config.json", CONFIGS["Mistral-7B-v0.1"])
     expected = config_of("Mistral-7B-v0.1")
     assert decoder_config(folder) == decoder_config(folder / "config.json") == expected
     assert decoder_config(str(folder / "config.json")).name == "Mistral-7B-v0.1"
@@ -381,13 +381,13 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path) -> None:
         decoder_config(tmp_path / "nothing.json")
     with pytest.raises(FileNotFoundError, match="there is no file meta-llama/Llama-3-8B"):
         decoder_config("meta-llama/Llama-3-8B")
-    broken.write_text("{", encoding="utf-8")
+    write(broken, "{")
     with pytest.raises(ValueError, match=r"config\.json is no JSON"):
         decoder_config(broken)
-    broken.write_text('{"model_type": "llama", "model_type": "qwen2"}', encoding="utf-8")
+    write(broken, '{"model_type": "llama", "model_type": "qwen2"}')
     with pytest.raises(ValueError, match="the key 'model_type' is twice"):
         decoder_config(broken)
-    broken.write_text("[1]", encoding="utf-8")
+    write(broken, "[1]")
     with pytest.raises(ValueError, match="must contain an object of keys and values"):
         decoder_config(broken)
     broken.write_bytes(b"\xff\xfe\x00")

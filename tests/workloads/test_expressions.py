@@ -6,11 +6,10 @@ import json
 import pickle
 import re
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.workloads.expressions import (
@@ -28,12 +27,9 @@ from roofwidget.workloads.expressions import (
     to_wire,
     touched,
 )
+from tests.places import GOLDEN, golden, text_of
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
-GOLDEN = Path(__file__).parents[1] / "golden"
-FORMULAS: dict[str, Any] = json.loads((GOLDEN / "formulas.json").read_text(encoding="utf-8"))
+FORMULAS: dict[str, Any] = golden("formulas.json")
 
 M, N, K = (dim(name, 1, 4096, default=512) for name in "MNK")
 NAMES = ("M", "N", "K", "@fma")
@@ -305,13 +301,13 @@ def test_a_formula_is_written_as_the_page_writes_it() -> None:
 
 def test_the_golden_file_of_formulas_is_what_its_script_writes() -> None:
     script = GOLDEN / "make_formulas.py"
-    assert runpy.run_path(str(script))["text"]() == (GOLDEN / "formulas.json").read_text(encoding="utf-8")
-    assert not re.search(r"(import|from) roofwidget", script.read_text(encoding="utf-8"))
+    assert runpy.run_path(str(script))["text"]() == text_of(GOLDEN / "formulas.json")
+    assert not re.search(r"(import|from) roofwidget", text_of(script))
 
 
 # -- the mean number of items that draws touch -------------------------------------------------------------------------
 
-TOUCHED = json.loads((Path(__file__).parents[1] / "golden" / "touched.json").read_text(encoding="utf-8"))
+TOUCHED = golden("touched.json")
 
 
 def test_touched_is_the_nearest_whole_number_of_the_mean() -> None:

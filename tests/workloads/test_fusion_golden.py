@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import runpy
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,9 +13,9 @@ from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import evaluate, from_wire
 from roofwidget.workloads.legality import FusionError
 from roofwidget.workloads.partition import Partition
+from tests.places import GOLDEN, golden, text_of
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden"
-CASES: Final[list[dict[str, Any]]] = json.loads((GOLDEN / "fusion.json").read_text(encoding="utf-8"))["cases"]
+CASES: Final[list[dict[str, Any]]] = golden("fusion.json")["cases"]
 NAMES: Final = [case["graph"]["name"] for case in CASES]
 each_case = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
@@ -83,7 +81,7 @@ def test_the_file_has_at_least_200_graphs_of_every_kind() -> None:
 
 def test_the_file_is_what_its_program_writes() -> None:
     lines = runpy.run_path(str(GOLDEN / "make_fusion.py"))["lines"]
-    written = (GOLDEN / "fusion.json").read_text(encoding="utf-8").splitlines()[1:-1]
+    written = text_of(GOLDEN / "fusion.json").splitlines()[1:-1]
     some = range(0, len(CASES), 9)
     assert list(lines(some)) == [written[number].removesuffix(",") for number in some]
 

@@ -19,10 +19,6 @@ from roofwidget.workloads.quotient import QuotientGraph, in_order
 from roofwidget.workloads.search import optimal, takes_more
 from roofwidget.workloads.structure import Structure
 
-# On a slow machine a deadline per example would fail.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 CHIP = Chip("chip", {"bf16": 1e12, "vector": 1e11, "fp32": 3e11}, {"HBM": 1e9})
 KINDS = ("elementwise", "elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
 

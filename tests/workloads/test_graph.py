@@ -7,15 +7,12 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.workloads import CLASSES, KINDS, Convention, Graph, Op, Tensor, chain, dim, register_op
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.registry import OPERATORS
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 X, Y, Z = (Tensor(name, (4, 8), "fp32") for name in "xyz")
 

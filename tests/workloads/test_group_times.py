@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget import bound
@@ -26,7 +26,6 @@ def costs_of(graph: Graph, chip: Chip = CHIP, precision: str = "auto", overhead:
     return Costs(structure, structure.counts_at(None), chip, precision, overhead)
 
 
-@settings(deadline=None)
 @given(graphs(6), st.sampled_from(["auto", "AUTO", "fp32", "bf16"]), st.sampled_from([0.0, 2e-6]), st.data())
 def test_each_group_takes_the_time_of_its_kernel(
     graph: Graph, precision: str, overhead: float, data: st.DataObject

@@ -26,9 +26,6 @@ from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.models.transformer import Phase
 from roofwidget.workloads.partition import Partition
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 
 def parameters(g: Graph) -> int:
     """Weights that are multiplied, of all layers."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.workloads import Convention, Graph, Tensor, dim
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 sizes = st.integers(1, 300)
 HALF = Convention("half", causal="half")

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.workloads import Convention, Graph, Tensor, dim, flash_blocks
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 HALF = Convention("half", causal="half")
 FULL = Convention("full", causal="full")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roofwidget.workloads import Graph, Tensor, dim
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 def inputs(g: Graph, dtype: str = "bf16", **shapes: tuple[Any, ...]) -> list[Tensor]:

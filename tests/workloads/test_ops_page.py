@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from roofwidget.workloads.ops.sources import SOURCES
 from roofwidget.workloads.registry import built_in
-
-DOCS = Path(__file__).parents[2] / "docs"
+from tests.places import DOCS, text_of
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +24,7 @@ def page(maker: dict[str, Any]) -> str:
 
 
 def test_the_page_is_up_to_date(page: str) -> None:
-    assert page == (DOCS / "operators.md").read_text(encoding="utf-8"), "run: python docs/make_operators.py"
+    assert page == text_of(DOCS / "operators.md"), "run: python docs/make_operators.py"
 
 
 def test_every_operator_is_on_the_page(maker: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.masks import members
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.structure import Structure
+from tests.tables import has_columns
 
 CHIP = Chip("chip", {"bf16": 1e15, "vector": 2e13}, {"HBM": 1e12})
 SIZE = 1000 * 1000 * 2
@@ -92,10 +93,13 @@ def test_the_same_with_the_operators_of_a_graph() -> None:
 
 def test_a_kernel_has_the_names_flops_bytes_and_precision_of_its_group() -> None:
     table = Partition(made(TAIL), [["ln"], ["gelu", "drop", "add"]]).kernels()
-    assert table.names.tolist() == ["ln", "gelu + drop + add"]
-    assert table.flops_by_precision["vector"].tolist() == [1e6, 3e6]
-    assert table.bytes.tolist() == [2 * SIZE, 3 * SIZE]
-    assert table.precision.tolist() == ["bf16", "bf16"]
+    has_columns(
+        table,
+        names=["ln", "gelu + drop + add"],
+        flops_by_precision={"vector": [1e6, 3e6]},
+        bytes=[2 * SIZE, 3 * SIZE],
+        precision=["bf16", "bf16"],
+    )
 
 
 def test_the_largest_floating_point_tensor_that_leaves_gives_the_precision() -> None:

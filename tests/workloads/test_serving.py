@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import random
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import roofwidget as rw
 from roofwidget.chips.figures import is_host_link
 from roofwidget.workloads import decoder, decoder_config
 from roofwidget.workloads.models.serving import switch_adds
+from tests.places import write
 from tests.workloads.hf_configs import CONFIGS
 
 PEAK: Final = 1e15
@@ -655,8 +655,7 @@ def test_a_result_is_pickled_and_compared_by_value() -> None:
 
 
 def test_serving_takes_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(CONFIGS["Mistral-7B-v0.1"]), encoding="utf-8")
+    path = write(tmp_path / "config.json", CONFIGS["Mistral-7B-v0.1"])
     assert rw.serve(path, CHIP).tokens_per_second == serving("Mistral-7B-v0.1", batch=1, context=4096).tokens_per_second
 
 

@@ -56,12 +56,6 @@ def test_an_empty_shape_is_one_number() -> None:
     assert Tensor("loss", (), "fp32").size == 1
 
 
-@pytest.mark.parametrize("size", [0, -1])
-def test_a_size_below_1_is_refused_and_the_tensor_named(size: int) -> None:
-    with pytest.raises(ValueError, match=f"axis 1 of tensor 'x' must be at least 1, got {size}"):
-        Tensor("x", (4, size), "fp32")
-
-
 def test_a_symbolic_size_that_is_below_1_by_default_is_refused() -> None:
     batch = dim("batch", 1, 8, default=2)
     with pytest.raises(ValueError, match="axis 0 of tensor 'x' must be at least 1, got batch - 2 = 0 with its dims"):
@@ -70,31 +64,38 @@ def test_a_symbolic_size_that_is_below_1_by_default_is_refused() -> None:
         Tensor("x", (ceil_div(batch, 2) * Tensor("y", (1,), "fp32").bits,), "fp32")
 
 
-@pytest.mark.parametrize("size", [2.0, "4", None, True])
-def test_a_size_that_is_no_int_is_refused(size: Any) -> None:
-    with pytest.raises(TypeError, match=r"axis 0 of tensor 'x' must be an int or an expression over rw\.dim"):
-        Tensor("x", (size,), "fp32")
-
-
-@pytest.mark.parametrize("shape", [4, "44", None])
-def test_a_shape_is_a_tuple(shape: Any) -> None:
-    with pytest.raises(TypeError, match="the shape of tensor 'x' must be a tuple of sizes"):
-        Tensor("x", shape, "fp32")
-
-
 @pytest.mark.parametrize(
-    ("wrong", "hint"),
-    [("bf61", "did you mean 'bf16'"), ("fp6", "there are 'fp64', 'fp32', "), ("zzz", "there are 'fp64'")],
+    ("values", "error", "message"),
+    [
+        *(
+            ((("x", (4, size), "fp32")), ValueError, f"axis 1 of tensor 'x' must be at least 1, got {size}")
+            for size in (0, -1)
+        ),
+        *(
+            (("x", (size,), "fp32"), TypeError, r"axis 0 of tensor 'x' must be an int or an expression over rw\.dim")
+            for size in (2.0, "4", None, True)
+        ),
+        *(
+            (("x", shape, "fp32"), TypeError, "the shape of tensor 'x' must be a tuple of sizes")
+            for shape in (4, "44", None)
+        ),
+        *(
+            (("x", (4,), wrong), ValueError, f"tensor 'x': unknown dtype '{wrong}'; {hint}")
+            for wrong, hint in (
+                ("bf61", "did you mean 'bf16'"),
+                ("fp6", "there are 'fp64', 'fp32', "),
+                ("zzz", "there are 'fp64'"),
+            )
+        ),
+        *(((name, (4,), "fp32"), TypeError, "a tensor's name must be text") for name in ("", None, 3)),
+    ],
+    ids=lambda part: str(part) if isinstance(part, tuple) else "",
 )
-def test_an_unknown_dtype_is_refused_with_the_nearest(wrong: str, hint: str) -> None:
-    with pytest.raises(ValueError, match=f"tensor 'x': unknown dtype '{wrong}'; {hint}"):
-        Tensor("x", (4,), wrong)
-
-
-@pytest.mark.parametrize("name", ["", None, 3])
-def test_a_tensor_has_a_name(name: Any) -> None:
-    with pytest.raises(TypeError, match="a tensor's name must be text"):
-        Tensor(name, (4,), "fp32")
+def test_what_is_no_name_shape_size_or_dtype_is_refused_and_the_tensor_named(
+    values: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        Tensor(*values)
 
 
 def test_an_unknown_keyword_is_named() -> None:

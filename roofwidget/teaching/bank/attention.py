@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from roofwidget.analysis.bound import bound
-from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, kernel, seconds
+from roofwidget.teaching.bank.counts import H100, H100_TEXT, intensity, kernel, of_op, seconds
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import UCSD_LAB, exact
 from roofwidget.teaching.question import Question
@@ -20,21 +19,15 @@ _OTHERS: Final = [(2048, 128), (8192, 128), (8192, 64)]
 _SMALL: Final = (1024, 64)
 _SMALL_OTHERS: Final = [(4096, 128), (8192, 128), (512, 64)]
 
-_How = Literal["unfused", "scores fused", "fused", "flash"]
+_How = Literal["unfused", "fused", "flash"]
 _BLOCK_ROWS: Final = 128
 
 
 def _attention(tokens: int, d: int, how: _How) -> Graph:
     """Return attention of one bf16 head. `flash` reads keys and values once for each block of query rows."""
-    graph = Graph()
-    q, k, v = (graph.input(name, (tokens, d), "bf16") for name in "qkv")
-    if how == "fused":
-        graph.output(graph.attention(q, k, v))
-    elif how == "flash":
-        graph.output(graph.flash_attention(q, k, v, block_rows=_BLOCK_ROWS))
-    else:
-        graph.output(graph.unfused_attention(q, k, v))
-    return graph
+    op = {"fused": "attention", "flash": "flash_attention", "unfused": "unfused_attention"}[how]
+    more: dict[str, Any] = {"block_rows": _BLOCK_ROWS} if how == "flash" else {}
+    return of_op(op, "bf16", *[(tokens, d)] * 3, **more)
 
 
 def _scores_fused(tokens: int, d: int) -> tuple[Kernel, Kernel]:
@@ -70,17 +63,13 @@ _FLASH: Final = (
 
 
 @exercise("attention-macs")
-def _macs(draw: Draw, key: str) -> Question:
+def _macs(draw: Draw) -> Question:
     heads, queries, keys, d = draw.pick(
         (4, 173, 256, 128), [(8, 512, 512, 64), (16, 100, 2048, 128), (12, 77, 300, 64)]
     )
-    graph = Graph(convention="mac")
-    q = graph.input("q", (heads, queries, d), "fp32")
-    k, v = (graph.input(name, (heads, keys, d), "fp32") for name in "kv")
-    graph.output(graph.attention(q, k, v))
-    answer = graph.count("flops")
-    return Question(
-        key=key,
+    shapes = [(heads, many, d) for many in (queries, keys, keys)]
+    answer = of_op("attention", "fp32", *shapes, convention="mac").count("flops")
+    return draw.question(
         prompt=f"Attention has {heads} heads, {queries} queries, {keys} keys and a head size of {d}. The batch is 1. "
         "How many multiply-adds (MACs) do its two matrix products take, without the softmax?",
         answer=answer,
@@ -91,11 +80,10 @@ def _macs(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-unfused-bytes")
-def _unfused_bytes(draw: Draw, key: str) -> Question:
+def _unfused_bytes(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     graph = _attention(tokens, d, "unfused")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_head(tokens, d)}{_KERNELS}How many bytes move?",
         answer=graph.count("bytes"),
         unit="B",
@@ -107,10 +95,9 @@ def _unfused_bytes(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-unfused-intensity")
-def _unfused_intensity(draw: Draw, key: str) -> Question:
+def _unfused_intensity(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_head(tokens, d)}{_KERNELS}What is the arithmetic intensity of the three kernels together?",
         answer=intensity(_attention(tokens, d, "unfused")),
         unit="FLOP/B",
@@ -122,11 +109,10 @@ def _unfused_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-fused-intensity")
-def _fused_intensity(draw: Draw, key: str) -> Question:
+def _fused_intensity(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     graph = _attention(tokens, d, "fused")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_head(tokens, d)}{_FUSED}What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
@@ -138,11 +124,10 @@ def _fused_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-traffic-saved")
-def _saved(draw: Draw, key: str) -> Question:
+def _saved(draw: Draw) -> Question:
     tokens, d = draw.pick(_SMALL, _SMALL_OTHERS)
     moved = [_attention(tokens, d, how).count("bytes") for how in ("unfused", "fused")]
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_head(tokens, d)}{_KERNELS}A fused kernel moves queries, keys, values and output once, and no "
         "scores. How many times fewer bytes does the fused kernel move?",
         answer=moved[0] / moved[1],
@@ -153,11 +138,10 @@ def _saved(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-fused-place")
-def _fused_place(draw: Draw, key: str) -> Question:
+def _fused_place(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "fused")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_head(tokens, d)}{_FUSED}Drag the marker to the arithmetic intensity of the fused kernel.",
         answer=intensity(graph),
         on="intensity",
@@ -174,10 +158,9 @@ def _fused_place(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-unfused-time")
-def _unfused_time(draw: Draw, key: str) -> Question:
+def _unfused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_KERNELS}What is the least time of the three kernels one after "
         "another?",
         answer=seconds(_attention(tokens, d, "unfused"), H100),
@@ -190,10 +173,9 @@ def _unfused_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-softmax-fused-time")
-def _scores_fused_time(draw: Draw, key: str) -> Question:
+def _scores_fused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}One kernel computes scores and softmax and writes the weights. "
         "A second kernel reads the weights and computes the values. What is the least time of both, one after another?",
         answer=bound(list(_scores_fused(tokens, d)), H100).total_time,
@@ -206,10 +188,9 @@ def _scores_fused_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("attention-fused-time")
-def _fused_time(draw: Draw, key: str) -> Question:
+def _fused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FUSED}Take the peak for all FLOPs. What is the least time?",
         answer=seconds(_attention(tokens, d, "fused"), H100),
         unit="s",
@@ -220,11 +201,10 @@ def _fused_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-no-reuse-intensity")
-def _flash_intensity(draw: Draw, key: str) -> Question:
+def _flash_intensity(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "flash")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_head(tokens, d)}{_FLASH}What is the arithmetic intensity?",
         answer=intensity(graph),
         unit="FLOP/B",
@@ -237,11 +217,10 @@ def _flash_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-no-reuse-time")
-def _flash_time(draw: Draw, key: str) -> Question:
+def _flash_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "flash")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH}What is the least time?",
         answer=seconds(graph, H100),
         unit="s",
@@ -253,7 +232,7 @@ def _flash_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-what-binds")
-def _flash_binds(draw: Draw, key: str) -> Question:
+def _flash_binds(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     how: _How = draw.pick("flash", ["fused"])
     graph = _attention(tokens, d, how)
@@ -267,8 +246,7 @@ def _flash_binds(draw: Draw, key: str) -> Question:
         "peak FLOP/s": f"{at} Fusion keeps the scores on chip, but keys and values still move once for each block.",
         "neither of the two": f"{at} Fusion does not decide what binds. The bytes that are left do.",
     }
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH if how == 'flash' else _FUSED}What bounds the time?",
         answer=answer,
         options={**options, answer: at},
@@ -279,19 +257,17 @@ def _flash_binds(draw: Draw, key: str) -> Question:
 
 
 @exercise("flash-bandwidth-needed")
-def _flash_bandwidth(draw: Draw, key: str) -> Question:
+def _flash_bandwidth(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
     graph = _attention(tokens, d, "flash")
-    chip: Chip = H100
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}{_FLASH}"
         "Drag the memory roof to the bandwidth from which the kernel is compute-bound.",
-        answer=chip.peak() / intensity(graph),
+        answer=H100.peak() / intensity(graph),
         on="bandwidth",
         explanation=f"The ridge point has to come down to the {intensity(graph):.4g} FLOP/B of the kernel: "
         "peak over intensity.",
         source=_DAO,
         difficulty=3,
-        setup={"chips": [chip], "kernels": [kernel(graph, "FlashAttention-2, no reuse")]},
+        setup={"chips": [H100], "kernels": [kernel(graph, "FlashAttention-2, no reuse")]},
     )

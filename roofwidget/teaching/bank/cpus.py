@@ -10,8 +10,8 @@ from roofwidget.analysis.roofline import attainable, ridge_point
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import intensity, itemsize, kernel, record
-from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.counts import intensity, itemsize, kernel, of_2009, of_op, record
+from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import MODAL, exact
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph, Tensor
@@ -34,8 +34,8 @@ _N: Final = 1000
 _POINTS: Final = 1024
 
 
-def _convention(*, allocate: bool) -> str:
-    return "hpc" if allocate else "textbook"
+def _of_hpc(draw: Draw) -> str:
+    return draw.pick("fp64", ["fp32", "fp16"])
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
@@ -65,17 +65,44 @@ def _of_update(update: str, flops: int) -> str:
 
 
 def _word_stencil(flops: int, *, cached: bool) -> Graph:
-    graph = Graph()
-    grid = graph.input("x", (_N, _N), "fp64")
     how = "held" if cached else "rows"
-    graph.output(graph.stencil(grid, points=5, layer_condition=how, in_place=True, flops=flops))
-    return graph
+    return of_op("stencil", "fp64", (_N, _N), points=5, layer_condition=how, in_place=True, flops=flops)
 
 
-def _word_intensity(draw: Draw, key: str, *, cached: bool) -> Question:
+@exercise("word-machine-ridge")
+def _word_ridge(draw: Draw) -> Question:
+    peak, words = _word_machine(draw)
+    return draw.question(
+        prompt=f"{_of_machine(peak, words)}Where is its ridge point?",
+        answer=_word_chip(peak, words).ridge_point() * _WORD,
+        unit="FLOP/word",
+        explanation=f"{peak / 1e9:g} / {words / 1e9:g} FLOP for each word.",
+        source=_UTEP,
+    )
+
+
+@exercise("word-machine-next-ridge")
+def _next_ridge(draw: Draw) -> Question:
+    peak, words = _word_machine(draw)
+    return draw.question(
+        prompt=f"{_of_machine(peak, words)}The next machine has four times the peak and twice the bandwidth. "
+        "Where is the ridge point of the next machine?",
+        answer=_word_chip(4 * peak, 2 * words).ridge_point() * _WORD,
+        unit="FLOP/word",
+        explanation="The peak grew twice as much as the bandwidth, so the ridge point doubled.",
+        source=_UTEP,
+    )
+
+
+@exercises(
+    {
+        "word-stencil-cached-intensity": {"cached": True},
+        "word-stencil-two-rows-intensity": {"cached": False},
+    }
+)
+def _word_intensity(draw: Draw, *, cached: bool) -> Question:
     update, flops = draw.pick(_UPDATE, _UPDATES)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_update(update, flops)}{_CACHED if cached else _TWO_ROWS}What is the arithmetic intensity?",
         answer=intensity(_word_stencil(flops, cached=cached)) * _WORD,
         unit="FLOP/word",
@@ -84,14 +111,21 @@ def _word_intensity(draw: Draw, key: str, *, cached: bool) -> Question:
     )
 
 
-def _word_rate(draw: Draw, key: str, *, cached: bool, faster: bool) -> Question:
+@exercises(
+    {
+        "word-stencil-cached-rate": {"cached": True, "faster": False},
+        "word-stencil-two-rows-rate": {"cached": False, "faster": False},
+        "word-stencil-cached-next-rate": {"cached": True, "faster": True},
+        "word-stencil-two-rows-next-rate": {"cached": False, "faster": True},
+    }
+)
+def _word_rate(draw: Draw, *, cached: bool, faster: bool) -> Question:
     peak, words = _word_machine(draw)
     graph = _word_stencil(_UPDATE[1], cached=cached)
     new_peak, new_words = (4 * peak, 2 * words) if faster else (peak, words)
     change = "The next machine has four times the peak and twice the bandwidth. " if faster else ""
     ai = intensity(graph) * _WORD
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_machine(peak, words)}{change}{_of_update(*_UPDATE)}{_CACHED if cached else _TWO_ROWS}"
         f"Which rate can the stencil attain{' on the next machine' if faster else ''}?",
         answer=attainable(intensity(graph), new_peak, new_words * _WORD),
@@ -103,65 +137,8 @@ def _word_rate(draw: Draw, key: str, *, cached: bool, faster: bool) -> Question:
     )
 
 
-@exercise("word-machine-ridge")
-def _word_ridge(draw: Draw, key: str) -> Question:
-    peak, words = _word_machine(draw)
-    return Question(
-        key=key,
-        prompt=f"{_of_machine(peak, words)}Where is its ridge point?",
-        answer=_word_chip(peak, words).ridge_point() * _WORD,
-        unit="FLOP/word",
-        explanation=f"{peak / 1e9:g} / {words / 1e9:g} FLOP for each word.",
-        source=_UTEP,
-    )
-
-
-@exercise("word-machine-next-ridge")
-def _next_ridge(draw: Draw, key: str) -> Question:
-    peak, words = _word_machine(draw)
-    return Question(
-        key=key,
-        prompt=f"{_of_machine(peak, words)}The next machine has four times the peak and twice the bandwidth. "
-        "Where is the ridge point of the next machine?",
-        answer=_word_chip(4 * peak, 2 * words).ridge_point() * _WORD,
-        unit="FLOP/word",
-        explanation="The peak grew twice as much as the bandwidth, so the ridge point doubled.",
-        source=_UTEP,
-    )
-
-
-@exercise("word-stencil-cached-intensity")
-def _cached_intensity(draw: Draw, key: str) -> Question:
-    return _word_intensity(draw, key, cached=True)
-
-
-@exercise("word-stencil-two-rows-intensity")
-def _two_rows_intensity(draw: Draw, key: str) -> Question:
-    return _word_intensity(draw, key, cached=False)
-
-
-@exercise("word-stencil-cached-rate")
-def _cached_rate(draw: Draw, key: str) -> Question:
-    return _word_rate(draw, key, cached=True, faster=False)
-
-
-@exercise("word-stencil-two-rows-rate")
-def _two_rows_rate(draw: Draw, key: str) -> Question:
-    return _word_rate(draw, key, cached=False, faster=False)
-
-
-@exercise("word-stencil-cached-next-rate")
-def _cached_next_rate(draw: Draw, key: str) -> Question:
-    return _word_rate(draw, key, cached=True, faster=True)
-
-
-@exercise("word-stencil-two-rows-next-rate")
-def _two_rows_next_rate(draw: Draw, key: str) -> Question:
-    return _word_rate(draw, key, cached=False, faster=True)
-
-
 @exercise("word-stencil-what-helps")
-def _word_helps(draw: Draw, key: str) -> Question:
+def _word_helps(draw: Draw) -> Question:
     peak, words = _word_machine(draw)
     ai = intensity(_word_stencil(_UPDATE[1], cached=True))
     rates = {
@@ -178,8 +155,7 @@ def _word_helps(draw: Draw, key: str) -> Question:
         "twice the cache capacity": "Each point is already read once and written once. No cache saves these bytes.",
         "twice the memory bandwidth": at,
     }
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_machine(peak, words)}{_of_update(*_UPDATE)}{_CACHED}Which change makes the stencil faster?",
         answer=answer,
         options=options,
@@ -193,16 +169,13 @@ def _word_helps(draw: Draw, key: str) -> Question:
 
 def _saxpy(elements: int, dtype: str, *, allocate: bool) -> Graph:
     """Return ``result = a x + y``, which has the reads and writes of STREAM's triad."""
-    graph = Graph(convention=_convention(allocate=allocate))
-    graph.output(graph.stream_triad(*(graph.input(name, (elements,), dtype) for name in "xy")))
-    return graph
+    return of_op("stream_triad", dtype, (elements,), (elements,), allocate=allocate)
 
 
 @exercise("saxpy-bytes")
-def _saxpy_bytes(draw: Draw, key: str) -> Question:
+def _saxpy_bytes(draw: Draw) -> Question:
     millions = draw.pick(20, [10, 50, 100])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"`result[i] = scale * X[i] + Y[i]` runs over {millions} million elements in fp32 (4 B). {_ALLOCATE}"
         "How many bytes move between memory and cache?",
         answer=_saxpy(millions * 10**6, "fp32", allocate=True).count("bytes"),
@@ -213,12 +186,11 @@ def _saxpy_bytes(draw: Draw, key: str) -> Question:
 
 
 @exercise("saxpy-write-allocate")
-def _saxpy_why(draw: Draw, key: str) -> Question:
+def _saxpy_why(draw: Draw) -> Question:
     millions = draw.pick(20, [10, 50, 100])
     bytes_of_all = _saxpy(millions * 10**6, "fp32", allocate=True).count("bytes")
     why = "Before a store, the cache reads the line of `result` from memory."
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"`result[i] = scale * X[i] + Y[i]` names three arrays of {millions} million floats (4 B). "
         f"Counters show {bytes_of_all / 1e6:g} MB, which are four arrays. Why?",
         answer="write-allocate reads result",
@@ -233,54 +205,46 @@ def _saxpy_why(draw: Draw, key: str) -> Question:
     )
 
 
-@exercise("saxpy-intensity-write-allocate")
-def _saxpy_allocate(draw: Draw, key: str) -> Question:
+@exercises(
+    {
+        "saxpy-intensity-write-allocate": {"allocate": True, "source": _STANFORD},
+        "saxpy-intensity": {"allocate": False, "source": f"{_STANFORD}; {MODAL}"},
+    }
+)
+def _saxpy_intensity(draw: Draw, *, allocate: bool, source: str) -> Question:
     dtype = draw.pick("fp32", ["fp64", "fp16"])
-    return Question(
-        key=key,
-        prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B). {_ALLOCATE}"
-        "What is the arithmetic intensity?",
-        answer=intensity(_saxpy(_N, dtype, allocate=True)),
-        unit="FLOP/B",
-        explanation=f"2 FLOP over 3 reads and 1 write of {itemsize(dtype)} B.",
-        source=_STANFORD,
-    )
-
-
-@exercise("saxpy-intensity")
-def _saxpy_plain(draw: Draw, key: str) -> Question:
-    dtype = draw.pick("fp32", ["fp64", "fp16"])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"`result[i] = scale * X[i] + Y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B). "
-        f"{_NO_ALLOCATE}What is the arithmetic intensity?",
-        answer=intensity(_saxpy(_N, dtype, allocate=False)),
+        f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
+        answer=intensity(_saxpy(_N, dtype, allocate=allocate)),
         unit="FLOP/B",
-        explanation=f"2 FLOP over 2 reads and 1 write of {itemsize(dtype)} B.",
-        source=f"{_STANFORD}; {MODAL}",
+        explanation=f"2 FLOP over {'3 reads' if allocate else '2 reads'} and 1 write of {itemsize(dtype)} B.",
+        source=source,
     )
 
 
 @exercise("add-in-place-intensity")
-def _add_in_place(draw: Draw, key: str) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    graph = Graph()
-    graph.output(graph.add(*(graph.input(name, (_N,), dtype) for name in "xy")))
-    return Question(
-        key=key,
+def _add_in_place(draw: Draw) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"`x[i] += y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B). What is the arithmetic "
         "intensity?",
-        answer=intensity(graph),
+        answer=intensity(of_op("add", dtype, (_N,), (_N,))),
         unit="FLOP/B",
         explanation=f"1 FLOP over 2 reads and 1 write of {itemsize(dtype)} B. The line of x is in the cache already.",
         source=_BERKELEY,
     )
 
 
-def _triad(draw: Draw, key: str, *, allocate: bool) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    return Question(
-        key=key,
+@exercises(
+    {
+        "triad-intensity": {"allocate": False},
+        "triad-intensity-write-allocate": {"allocate": True},
+    }
+)
+def _triad(draw: Draw, *, allocate: bool) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"STREAM's triad, `a[i] = b[i] + s * c[i]`, runs over long arrays in {dtype} ({itemsize(dtype)} B). "
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(_saxpy(_N, dtype, allocate=allocate)),
@@ -290,26 +254,13 @@ def _triad(draw: Draw, key: str, *, allocate: bool) -> Question:
     )
 
 
-@exercise("triad-intensity")
-def _triad_plain(draw: Draw, key: str) -> Question:
-    return _triad(draw, key, allocate=False)
-
-
-@exercise("triad-intensity-write-allocate")
-def _triad_allocate(draw: Draw, key: str) -> Question:
-    return _triad(draw, key, allocate=True)
-
-
 @exercise("dot-intensity")
-def _dot(draw: Draw, key: str) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    graph = Graph()
-    graph.output(graph.dot(*(graph.input(name, (_N,), dtype) for name in "xy")))
-    return Question(
-        key=key,
+def _dot(draw: Draw) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"`sum += x[i] * y[i]` runs over long arrays in {dtype} ({itemsize(dtype)} B), and the sum stays in a "
         "register. What is the arithmetic intensity?",
-        answer=graph.count("flops") / (2 * itemsize(dtype) * _N),
+        answer=of_op("dot", dtype, (_N,), (_N,)).count("flops") / (2 * itemsize(dtype) * _N),
         unit="FLOP/B",
         explanation=f"2 FLOP over 2 reads of {itemsize(dtype)} B.",
         source=_STREAM,
@@ -317,15 +268,12 @@ def _dot(draw: Draw, key: str) -> Question:
 
 
 @exercise("matrix-vector-intensity-limit")
-def _matrix_vector(draw: Draw, key: str) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    graph = Graph()
-    graph.output(graph.gemv(graph.input("A", (_N, _N), dtype), graph.input("x", (_N,), dtype)))
-    return Question(
-        key=key,
+def _matrix_vector(draw: Draw) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"A very large dense matrix in {dtype} ({itemsize(dtype)} B) is multiplied by a vector. The matrix "
         "moves once, and the vectors hardly count. What is the arithmetic intensity?",
-        answer=graph.count("flops") / (itemsize(dtype) * _N * _N),
+        answer=of_op("gemv", dtype, (_N, _N), (_N,)).count("flops") / (itemsize(dtype) * _N * _N),
         unit="FLOP/B",
         explanation=f"2 FLOP for each matrix element of {itemsize(dtype)} B.",
         source=_STREAM,
@@ -333,14 +281,11 @@ def _matrix_vector(draw: Draw, key: str) -> Question:
 
 
 @exercise("copy-intensity")
-def _copy(draw: Draw, key: str) -> Question:
+def _copy(draw: Draw) -> Question:
     dtype = draw.pick("fp64", ["fp32", "int8"])
-    graph = Graph()
-    graph.output(graph.stream_copy(graph.input("a", (_N,), dtype)))
     one = 1 / (2 * itemsize(dtype))
-    right = f"{intensity(graph):g} FLOP/B"
-    return Question(
-        key=key,
+    right = f"{intensity(of_op('stream_copy', dtype, (_N,))):g} FLOP/B"
+    return draw.question(
         prompt=f"STREAM's copy, `c[i] = a[i]`, runs over long arrays in {dtype} ({itemsize(dtype)} B). "
         "What is its arithmetic intensity?",
         answer=right,
@@ -355,15 +300,13 @@ def _copy(draw: Draw, key: str) -> Question:
 
 
 @exercise("sgemm-with-c-intensity")
-def _sgemm(draw: Draw, key: str) -> Question:
+def _sgemm(draw: Draw) -> Question:
     rows = draw.pick(1024, [512, 2048, 4096])
-    graph = Graph()
-    graph.output(graph.gemm(*(graph.input(name, (rows, rows), "fp32") for name in "ABC")))
-    return Question(
-        key=key,
+    square = rows, rows
+    return draw.question(
         prompt=f"`C += A·B` multiplies matrices of {rows} × {rows} in fp32 (4 B). A, B and C are read once, and C is "
         "written once. What is the arithmetic intensity?",
-        answer=intensity(graph),
+        answer=intensity(of_op("gemm", "fp32", square, square, square)),
         unit="FLOP/B",
         explanation=f"2 · {rows}³ FLOP over 4 · 4 B · {rows}²: {rows} / 8.",
         source=MODAL,
@@ -371,15 +314,14 @@ def _sgemm(draw: Draw, key: str) -> Question:
 
 
 @exercise("complex-multiply-intensity")
-def _complex_multiply(draw: Draw, key: str) -> Question:
+def _complex_multiply(draw: Draw) -> Question:
     dtype = draw.pick("fp32", ["fp64", "fp16"])
     graph = Graph()
     factors = [graph.input(name, (_N, 2), dtype) for name in "xy"]
     written = Tensor("z", (_N, 2), dtype)
     graph.op("elementwise", "multiply", factors, [written], 6 * _N)
     graph.output(written)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"`z[i] = x[i] * y[i]` multiplies long arrays of complex numbers. The real and the imaginary part are "
         f"in {dtype} ({itemsize(dtype)} B each). {_NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(graph),
@@ -402,10 +344,9 @@ def _of_gpu(clock: float, processors: int, lanes: int) -> str:
 
 
 @exercise("simd-gpu-peak")
-def _gpu_peak(draw: Draw, key: str) -> Question:
+def _gpu_peak(draw: Draw) -> Question:
     clock, processors, lanes = _vector_gpu(draw)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_gpu(clock, processors, lanes)}What is its peak rate?",
         answer=clock * processors * lanes,
         unit="FLOP/s",
@@ -415,11 +356,10 @@ def _gpu_peak(draw: Draw, key: str) -> Question:
 
 
 @exercise("simd-gpu-bandwidth")
-def _gpu_bandwidth(draw: Draw, key: str) -> Question:
+def _gpu_bandwidth(draw: Draw) -> Question:
     clock, processors, lanes = _vector_gpu(draw)
     peak, h100 = clock * processors * lanes, record("h100-sxm", "fp32")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_gpu(clock, processors, lanes)}Each FLOP of a program reads two operands of 4 B and writes a "
         "result of 4 B, and nothing is reused. Which memory bandwidth lets the program run at the peak rate?",
         answer=peak * 3 * itemsize("fp32"),
@@ -434,19 +374,24 @@ def _gpu_bandwidth(draw: Draw, key: str) -> Question:
 # -- stencils, sparse products and others ------------------------------------------------------------------------------
 
 
-def _jacobi(draw: Draw, key: str, *, held: bool, allocate: bool) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    graph = Graph(convention=_convention(allocate=allocate))
-    grid = graph.input("x", (_N, _N), dtype)
-    graph.output(graph.stencil(grid, points=5, layer_condition="held" if held else "rows"))
+@exercises(
+    {
+        "jacobi-intensity": {"held": True, "allocate": True},
+        "jacobi-no-allocate-intensity": {"held": True, "allocate": False},
+        "jacobi-broken-intensity": {"held": False, "allocate": True},
+    }
+)
+def _jacobi(draw: Draw, *, held: bool, allocate: bool) -> Question:
+    dtype = _of_hpc(draw)
+    how = "held" if held else "rows"
+    graph = of_op("stencil", dtype, (_N, _N), allocate=allocate, points=5, layer_condition=how)
     cache = (
         "The cache holds three rows, so each point is read once. "
         if held
         else "The cache does not hold three rows, so each point is read three times. "
     )
     reads = (1 if held else 3) + allocate
-    return Question(
-        key=key,
+    return draw.question(
         prompt="A Jacobi step writes to a second grid: each point is a quarter of the sum of its four neighbours, 4 "
         f"FLOP. The grids are in {dtype} ({itemsize(dtype)} B). {cache}{_ALLOCATE if allocate else _NO_ALLOCATE}"
         "What is the arithmetic intensity?",
@@ -458,30 +403,13 @@ def _jacobi(draw: Draw, key: str, *, held: bool, allocate: bool) -> Question:
     )
 
 
-@exercise("jacobi-intensity")
-def _jacobi_held(draw: Draw, key: str) -> Question:
-    return _jacobi(draw, key, held=True, allocate=True)
-
-
-@exercise("jacobi-no-allocate-intensity")
-def _jacobi_streamed(draw: Draw, key: str) -> Question:
-    return _jacobi(draw, key, held=True, allocate=False)
-
-
-@exercise("jacobi-broken-intensity")
-def _jacobi_broken(draw: Draw, key: str) -> Question:
-    return _jacobi(draw, key, held=False, allocate=True)
-
-
 @exercise("sparse-balance")
-def _sparse_balance(draw: Draw, key: str) -> Question:
+def _sparse_balance(draw: Draw) -> Question:
     each = draw.pick(7, [27, 100, 14])
-    graph = Graph(convention="hpc")
-    graph.output(graph.spmv_csr(graph.input("x", (_N,), "fp64"), rows=_N, nonzeros=each * _N))
+    graph = of_op("spmv_csr", "fp64", (_N,), allocate=True, rows=_N, nonzeros=each * _N)
     # A matrix has one pointer more than rows, which does not count for many rows.
     balance = (graph.count("bytes") - itemsize("int32")) / graph.count("flops")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A large square sparse matrix in CSR form has {each} nonzeros in each row. Values are 8 B, column "
         "indices and row pointers 4 B. The product with a vector of 8 B numbers reads x once and stores the result "
         "with write-allocate. What is the code balance, in bytes per FLOP?",
@@ -496,20 +424,16 @@ def _sparse_balance(draw: Draw, key: str) -> Question:
 
 def _sparse(dtype: str, index: str = "int32", *, blocked: bool) -> Kernel:
     """Return a sparse product with the bytes of values and indices only. In large blocks, indices do not count."""
-    graph = Graph()
-    graph.output(
-        graph.spmv_csr(graph.input("x", (_N,), dtype), rows=_N, nonzeros=_N, index_dtype=index, name="product")
-    )
+    graph = of_op("spmv_csr", dtype, (_N,), rows=_N, nonzeros=_N, index_dtype=index, name="product")
     counted = ("product.values",) if blocked else ("product.values", "product.columns")
     moved = sum(itemsize(graph.dtype_of(name)) * _N for name in counted)
     return Kernel("SpMV", graph.count("flops"), moved)
 
 
 @exercise("sparse-intensity-limit")
-def _sparse_limit(draw: Draw, key: str) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    return Question(
-        key=key,
+def _sparse_limit(draw: Draw) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"A sparse matrix in CSR form has values in {dtype} ({itemsize(dtype)} B) and column indices of 4 B. "
         "Its product with a vector is limited by the bytes of values and indices. "
         "Which arithmetic intensity does the product have at most?",
@@ -521,10 +445,9 @@ def _sparse_limit(draw: Draw, key: str) -> Question:
 
 
 @exercise("sparse-blocked-intensity-limit")
-def _blocked_limit(draw: Draw, key: str) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    return Question(
-        key=key,
+def _blocked_limit(draw: Draw) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"A sparse matrix is stored in dense register blocks with values in {dtype} ({itemsize(dtype)} B). "
         "One index serves a whole block, so the bytes of indices do not count. "
         "Which arithmetic intensity does the product with a vector have at most?",
@@ -535,42 +458,44 @@ def _blocked_limit(draw: Draw, key: str) -> Question:
     )
 
 
-def _heat(draw: Draw, key: str, *, allocate: bool) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
-    graph = Graph(convention=_convention(allocate=allocate))
-    graph.output(graph.stencil(graph.input("x", (100, 100, 100), dtype), points=7))
-    return Question(
-        key=key,
+def _seven_points(dtype: str, *, allocate: bool = False) -> Graph:
+    return of_op("stencil", dtype, (100, 100, 100), allocate=allocate, points=7)
+
+
+@exercises(
+    {
+        "seven-point-intensity": {"allocate": True},
+        "seven-point-no-allocate-intensity": {"allocate": False},
+    }
+)
+def _heat(draw: Draw, *, allocate: bool) -> Question:
+    dtype = _of_hpc(draw)
+    return draw.question(
         prompt=f"A 7-point stencil on a 3-D grid does 8 FLOP for each point. The grids are in {dtype} "
         f"({itemsize(dtype)} B). Each point is read once from one grid and written once to another. "
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
-        answer=intensity(graph),
+        answer=intensity(_seven_points(dtype, allocate=allocate)),
         unit="FLOP/B",
         explanation=f"8 FLOP over {'2 reads' if allocate else '1 read'} and 1 write of {itemsize(dtype)} B.",
         source=_WILLIAMS,
     )
 
 
-@exercise("seven-point-intensity")
-def _heat_allocate(draw: Draw, key: str) -> Question:
-    return _heat(draw, key, allocate=True)
-
-
-@exercise("seven-point-no-allocate-intensity")
-def _heat_streamed(draw: Draw, key: str) -> Question:
-    return _heat(draw, key, allocate=False)
-
-
-def _lattice(draw: Draw, key: str, *, allocate: bool) -> Question:
-    dtype = draw.pick("fp64", ["fp32", "fp16"])
+@exercises(
+    {
+        "lattice-boltzmann-intensity": {"allocate": True},
+        "lattice-boltzmann-no-allocate-intensity": {"allocate": False},
+    }
+)
+def _lattice(draw: Draw, *, allocate: bool) -> Question:
+    dtype = _of_hpc(draw)
     graph = Graph()
     read = graph.input("read", (73, _N), dtype)
     written = Tensor("written", (79, _N), dtype)
     extra = 79 * _N * itemsize(dtype) if allocate else 0
     graph.op("opaque", "collide and stream", [read], [written], 1300 * _N, extra_bytes=extra)
     graph.output(written)
-    return Question(
-        key=key,
+    return draw.question(
         prompt="LBMHD, a lattice Boltzmann code, does 1300 FLOP for each lattice point. It reads 73 numbers and writes "
         f"79 numbers in {dtype} ({itemsize(dtype)} B). {_ALLOCATE if allocate else _NO_ALLOCATE}"
         "What is the arithmetic intensity?",
@@ -582,23 +507,17 @@ def _lattice(draw: Draw, key: str, *, allocate: bool) -> Question:
     )
 
 
-@exercise("lattice-boltzmann-intensity")
-def _lattice_allocate(draw: Draw, key: str) -> Question:
-    return _lattice(draw, key, allocate=True)
-
-
-@exercise("lattice-boltzmann-no-allocate-intensity")
-def _lattice_streamed(draw: Draw, key: str) -> Question:
-    return _lattice(draw, key, allocate=False)
-
-
-def _transform(draw: Draw, key: str, *, allocate: bool) -> Question:
+@exercises(
+    {
+        "fft-3d-intensity": {"allocate": True},
+        "fft-3d-no-allocate-intensity": {"allocate": False},
+    }
+)
+def _transform(draw: Draw, *, allocate: bool) -> Question:
     side = draw.pick(128, [64, 256, 512])
-    graph = Graph(convention=_convention(allocate=allocate))
-    graph.output(graph.fft(graph.input("x", (side, side, side, 2), "fp64"), axes=3, passes=2))
+    graph = of_op("fft", "fp64", (side, side, side, 2), allocate=allocate, axes=3, passes=2)
     flops, moved = 15 * side.bit_length() - 15, 96 if allocate else 64
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A 3-D FFT of {side} × {side} × {side} complex points does 5 · N · log2 N FLOP for N points. "
         "A point has 16 B. The data pass through memory twice, and each pass reads and writes every point. "
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
@@ -610,24 +529,12 @@ def _transform(draw: Draw, key: str, *, allocate: bool) -> Question:
     )
 
 
-@exercise("fft-3d-intensity")
-def _transform_allocate(draw: Draw, key: str) -> Question:
-    return _transform(draw, key, allocate=True)
-
-
-@exercise("fft-3d-no-allocate-intensity")
-def _transform_streamed(draw: Draw, key: str) -> Question:
-    return _transform(draw, key, allocate=False)
-
-
 @exercise("fft-intensity-factor")
-def _transform_factor(draw: Draw, key: str) -> Question:
+def _transform_factor(draw: Draw) -> Question:
     dtype, allocate = draw.pick(("fp64", True), [("fp64", False), ("fp32", True), ("fp32", False)])
-    graph = Graph(convention=_convention(allocate=allocate))
-    graph.output(graph.fft(graph.input("x", (_POINTS, 2), dtype)))
+    graph = of_op("fft", dtype, (_POINTS, 2), allocate=allocate)
     one = 2 * itemsize(dtype)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A complex FFT in {dtype} ({one} B a point) does 5 · N · log2 N FLOP for N points. It is out of place "
         f"and moves the data once through memory. {_ALLOCATE if allocate else _NO_ALLOCATE}"
         "Its arithmetic intensity is c · log2 N. How large is c, in FLOP/B?",
@@ -640,15 +547,12 @@ def _transform_factor(draw: Draw, key: str) -> Question:
 
 
 @exercise("n-body-intensity")
-def _bodies(draw: Draw, key: str) -> Question:
+def _bodies(draw: Draw) -> Question:
     bodies = draw.pick(16384, [8192, 32768, 65536])
-    graph = Graph()
-    graph.output(graph.nbody(graph.input("bodies", (bodies, 4), "fp32")))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"Each of {bodies} bodies attracts all others: count {bodies}² interactions of 20 FLOP. A body moves 32 "
         "B between memory and chip in all, because tiles stay on chip. What is the arithmetic intensity?",
-        answer=intensity(graph),
+        answer=intensity(of_op("nbody", "fp32", (bodies, 4))),
         unit="FLOP/B",
         explanation=f"20 · {bodies} FLOP for each body over 32 B: 0.625 · {bodies}.",
         source="Derived; 20 FLOP: Nyland et al., GPU Gems 3",
@@ -675,10 +579,15 @@ _X4_AND_OTHERS: Final[tuple[_Machine, ...]] = (
 )
 
 
-def _ridge(draw: Draw, key: str, machines: tuple[_Machine, ...]) -> Question:
+@exercises(
+    {
+        "opteron-x2-ridge": {"machines": _X2_AND_XEON},
+        "opteron-x4-ridge": {"machines": _X4_AND_OTHERS},
+    }
+)
+def _ridge(draw: Draw, machines: tuple[_Machine, ...]) -> Question:
     name, peak, bandwidth, measure, said = draw.pick(machines[0], machines[1:])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"The {name} does {exact(peak, 'FLOP/s')} in fp64. Its bandwidth by {measure} is "
         f"{exact(bandwidth, 'B/s')}. Where is the ridge point with these figures?",
         answer=ridge_point(peak, bandwidth),
@@ -689,23 +598,12 @@ def _ridge(draw: Draw, key: str, machines: tuple[_Machine, ...]) -> Question:
     )
 
 
-@exercise("opteron-x2-ridge")
-def _x2_ridge(draw: Draw, key: str) -> Question:
-    return _ridge(draw, key, _X2_AND_XEON)
-
-
-@exercise("opteron-x4-ridge")
-def _x4_ridge(draw: Draw, key: str) -> Question:
-    return _ridge(draw, key, _X4_AND_OTHERS)
-
-
 @exercise("opteron-attainable")
-def _x2_attainable(draw: Draw, key: str) -> Question:
+def _x2_attainable(draw: Draw) -> Question:
     ai = draw.pick(0.25, [0.5, 0.1, 4.0])
     answer = attainable(ai, *_X2)
     bound_by = "memory-bound" if answer < _X2[0] else "compute-bound"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"An Opteron X2 does 17.6 GFLOP/s and reads 15 GB/s. A kernel has {ai:g} FLOP/B. "
         "Which rate can the kernel attain?",
         answer=answer,
@@ -716,10 +614,9 @@ def _x2_attainable(draw: Draw, key: str) -> Question:
 
 
 @exercise("xeon-flops-per-operand")
-def _per_operand(draw: Draw, key: str) -> Question:
+def _per_operand(draw: Draw) -> Question:
     ridge = draw.pick(6.7, [4.4, 0.33, 0.65])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A machine has its ridge point at {ridge:g} FLOP/B. How many FLOP must a program do for each operand "
         "of 8 B that it reads from memory to reach the peak rate?",
         answer=ridge * itemsize("fp64"),
@@ -730,11 +627,10 @@ def _per_operand(draw: Draw, key: str) -> Question:
 
 
 @exercise("sparse-place")
-def _sparse_place(draw: Draw, key: str) -> Question:
+def _sparse_place(draw: Draw) -> Question:
     dtype, index = draw.pick(("fp64", "int32"), [("fp64", "int64"), ("fp32", "int32")])
     product = _sparse(dtype, index, blocked=False)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A sparse matrix in CSR form has values in {dtype} ({itemsize(dtype)} B) and column indices of "
         f"{itemsize(index)} B. Only these bytes count. "
         "Drag the marker to the arithmetic intensity of the product with a vector.",
@@ -764,15 +660,13 @@ _STORES: Final = {
 
 
 @exercise("stencil-bandwidth-needed")
-def _bandwidth_needed(draw: Draw, key: str) -> Question:
+def _bandwidth_needed(draw: Draw) -> Question:
     # On the T2+ the stencil is at the ridge point already, so there would be nothing to drag.
     name = draw.pick("barcelona", ["clovertown", "cell-qs20"])
-    chip = next(one for one in preset("williams-2009").chips if one.id == name)
+    chip = of_2009(name)
     how, _ = _STORES[name]
-    graph = Graph(convention=_convention(allocate=False))
-    graph.output(graph.stencil(graph.input("x", (100, 100, 100), "fp64"), points=7))
-    return Question(
-        key=key,
+    graph = _seven_points("fp64")
+    return draw.question(
         prompt=f"The {_MACHINES[name]} does {exact(chip.peak(), 'FLOP/s')} in fp64. {how}A 7-point stencil does 8 FLOP "
         "for each point and moves 16 B. Drag the memory roof to the bandwidth at which the stencil just reaches the "
         "peak rate.",
@@ -786,9 +680,9 @@ def _bandwidth_needed(draw: Draw, key: str) -> Question:
 
 
 @exercise("opteron-what-binds")
-def _x4_binds(draw: Draw, key: str) -> Question:
+def _x4_binds(draw: Draw) -> Question:
     name = draw.pick("barcelona", ["clovertown", "ultrasparc-t2plus", "cell-qs20"])
-    chip = next(one for one in preset("williams-2009").chips if one.id == name)
+    chip = of_2009(name)
     how, allocate = _STORES[name]
     moved = 1848 if allocate else 1216
     found = bound([("LBMHD", 1300, moved)], chip)
@@ -801,8 +695,7 @@ def _x4_binds(draw: Draw, key: str) -> Question:
         "peak FLOP/s": f"{at} The cores wait for data. A low share of the peak does not show that the cores are slow.",
         "number of FLOPs": f"{at} FLOPs decide only together with the bytes that move.",
     }
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"The {_MACHINES[name]} does {exact(chip.peak(), 'FLOP/s')} and transfers "
         f"{chip.bandwidth() / 1e9:.1f} GB/s. {how}LBMHD does 1300 FLOP for each {moved} B there, {ai:.2f} FLOP/B. What "
         "bounds it?",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias, TypeVar
 
 from roofwidget.teaching.question import Question
@@ -22,10 +22,16 @@ class Draw:
     seed
         A student's seed. With None every number is the printed one.
     key
-        The key of the exercise. Two exercises of one student draw independent numbers.
+        The key of the exercise, and of its question. Two exercises of one student draw independent numbers.
+
+    Attributes
+    ----------
+    question
+        Makes the question with this key.
     """
 
     def __init__(self, seed: int | None, key: str) -> None:
+        self.question = partial(Question, key=key)
         self._random = None if seed is None else random.Random(f"{seed} {key}")  # noqa: S311 - not a secret
 
     def pick(self, printed: T, others: Sequence[T]) -> T:
@@ -56,7 +62,9 @@ def in_order(question: Question, seed: int | None = None) -> Question:
     return replace(question, options={one: question.options[one] for one in sorted(question.options, key=place)})
 
 
-Maker: TypeAlias = Callable[[Draw, str], Question]
+Maker: TypeAlias = Callable[..., Question]
+"""A function of a `Draw`, and of keywords that distinguish the exercises which it makes."""
+M = TypeVar("M", bound=Maker)
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class Exercise:
 
     key: str
     make: Maker
+    fixed: Mapping[str, object]
 
     def question(self, seed: int | None) -> Question:
         """Return the question with the printed numbers, or with those of a seed.
@@ -72,7 +81,7 @@ class Exercise:
         A source does not print the numbers of a seed: the question is then derived, after its source. An exercise that
         names another source for the drawn numbers keeps that source.
         """
-        question = in_order(self.make(Draw(seed, self.key), self.key), seed)
+        question = in_order(self.make(Draw(seed, self.key), **self.fixed), seed)
         prompt, source = self._printed
         if question.prompt == prompt or question.source != source or "Derived" in question.source:
             return question
@@ -81,7 +90,7 @@ class Exercise:
     @cached_property
     def _printed(self) -> tuple[str, str]:
         """The prompt and the source of the question without a seed."""
-        question = self.make(Draw(None, self.key), self.key)
+        question = self.make(Draw(None, self.key), **self.fixed)
         return question.prompt, question.source
 
 
@@ -89,11 +98,16 @@ EXERCISES: Final[list[Exercise]] = []
 """All exercises, in the order in which they are defined."""
 
 
-def exercise(key: str) -> Callable[[Maker], Maker]:
-    """Return a decorator that adds a maker of questions to the bank. The maker gets a `Draw` and the key."""
+def exercise(key: str) -> Callable[[M], M]:
+    """Return a decorator that adds a maker of questions to the bank. The maker gets a `Draw`."""
+    return exercises({key: {}})
 
-    def add(make: Maker) -> Maker:
-        EXERCISES.append(Exercise(key, make))
+
+def exercises(fixed_by_key: Mapping[str, Mapping[str, object]]) -> Callable[[M], M]:
+    """Return a decorator that adds an exercise for each key. The maker gets a `Draw` and the keywords of the key."""
+
+    def add(make: M) -> M:
+        EXERCISES.extend(Exercise(key, make, fixed) for key, fixed in fixed_by_key.items())
         return make
 
     return add

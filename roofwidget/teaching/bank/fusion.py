@@ -7,17 +7,14 @@ from typing import Final
 
 from roofwidget.analysis.roofline import attainable
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import itemsize, record
-from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.counts import TPUS, V7X, intensity, itemsize, of_op
+from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import GUIDE, exact, rates, short
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph, Tensor, chain
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.partition import Partition
 
-V7X: Final = preset("tpu-roofline-guide").chips[1]
-_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 _DERIVED: Final = f"Derived from the {GUIDE}"
 # FLOPs per element.
 _OPS: Final = {"LayerNorm": 10, "GELU": 8, "Dropout": 1, "ReLU": 1, "SiLU": 5, "Scale": 1}
@@ -39,9 +36,7 @@ def _layernorm(draw: Draw, *, dtypes: tuple[str, ...] = ()) -> tuple[int, int, s
 
 @functools.cache
 def _layernorm_ai(flops: int, passes: int, dtype: str) -> float:
-    graph = Graph()
-    graph.layernorm(graph.input("x", (64, 64), dtype), affine=False, passes=passes, flops_per_element=flops)
-    return graph.count("flops") / graph.count("bytes")
+    return intensity(of_op("layernorm", dtype, (64, 64), affine=False, passes=passes, flops_per_element=flops))
 
 
 def _text(flops: int, passes: int, dtype: str) -> str:
@@ -52,10 +47,9 @@ def _text(flops: int, passes: int, dtype: str) -> str:
 
 
 @exercise("layernorm-intensity")
-def _layernorm_intensity(draw: Draw, key: str) -> Question:
+def _layernorm_intensity(draw: Draw) -> Question:
     flops, passes, dtype, ai = _layernorm(draw, dtypes=("fp32",))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_text(flops, passes, dtype)} What is its intensity, in FLOP/B?",
         answer=ai,
         unit="FLOP/B",
@@ -65,12 +59,11 @@ def _layernorm_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("layernorm-roof")
-def _layernorm_roof(draw: Draw, key: str) -> Question:
+def _layernorm_roof(draw: Draw) -> Question:
     flops, passes, dtype, ai = _layernorm(draw)
-    chip = draw.instead(V7X, _TPUS)
+    chip = draw.instead(V7X, TPUS)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_text(flops, passes, dtype)} {rates(chip)} Which rate can the LayerNorm reach at most, in FLOP/s?",
         answer=rate,
         unit="FLOP/s",
@@ -83,13 +76,12 @@ def _layernorm_roof(draw: Draw, key: str) -> Question:
 
 
 @exercise("layernorm-share-of-peak")
-def _layernorm_share_of_peak(draw: Draw, key: str) -> Question:
+def _layernorm_share_of_peak(draw: Draw) -> Question:
     flops, passes, dtype, ai = _layernorm(draw)
-    chip = draw.instead(V7X, _TPUS)
+    chip = draw.instead(V7X, TPUS)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = 100 * rate / chip.peak()
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_text(flops, passes, dtype)} {rates(chip)} Which share of the peak can it reach at most, in %?",
         answer=share,
         unit="%",
@@ -103,14 +95,13 @@ def _layernorm_share_of_peak(draw: Draw, key: str) -> Question:
 
 
 @exercise("layernorm-yardstick")
-def _layernorm_yardstick(draw: Draw, key: str) -> Question:
-    chip = draw.instead(V7X, _TPUS)
+def _layernorm_yardstick(draw: Draw) -> Question:
+    chip = draw.instead(V7X, TPUS)
     ai = _layernorm_ai(10, 3, "bf16")
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = short(100 * rate / chip.peak())
     fewer = "Fuse it with its neighbours, so that it moves fewer bytes"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A LayerNorm with an intensity of {short(ai)} FLOP/B reaches {short(rate, 'FLOP/s')}. This "
             f"is {share} % of the peak. What makes it faster?"
@@ -132,18 +123,17 @@ def _layernorm_yardstick(draw: Draw, key: str) -> Question:
 
 
 @exercise("layernorm-place")
-def _layernorm_place(draw: Draw, key: str) -> Question:
+def _layernorm_place(draw: Draw) -> Question:
     flops, passes, dtype, ai = _layernorm(draw, dtypes=("fp32",))
     kernel = Kernel("LayerNorm", flops * _PRINTED_ELEMENTS, passes * itemsize(dtype) * _PRINTED_ELEMENTS)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_text(flops, passes, dtype)} Drag the marker to its intensity.",
         answer=ai,
         on="intensity",
         kernel=kernel.name,
         explanation=f"{flops} FLOP / ({passes} · {itemsize(dtype)} B) = {short(ai)} FLOP/B.",
         source=GUIDE,
-        setup={"chips": [draw.instead(V7X, _TPUS)], "kernels": [kernel]},
+        setup={"chips": [draw.instead(V7X, TPUS)], "kernels": [kernel]},
     )
 
 
@@ -173,12 +163,11 @@ def _of_kernels(kernels: int) -> str:
 
 
 @exercise("chain-intensity")
-def _chain_intensity(draw: Draw, key: str) -> Question:
+def _chain_intensity(draw: Draw) -> Question:
     kernels, elements = draw.pick(4, [2, 1]), draw.pick(_PRINTED_ELEMENTS, _ELEMENTS)
     dtype = draw.pick("bf16", ["fp32"])
     flops, moved = _chain_in(kernels, elements, dtype)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{_chain_text(elements, dtype)} The ops run in {_of_kernels(kernels)}. What is the intensity of them "
             "together, in FLOP/B?"
@@ -191,12 +180,11 @@ def _chain_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("chain-bytes")
-def _chain_bytes(draw: Draw, key: str) -> Question:
+def _chain_bytes(draw: Draw) -> Question:
     kernels, elements = draw.pick(4, [2, 1]), draw.pick(_PRINTED_ELEMENTS, _ELEMENTS)
     dtype = draw.pick("bf16", ["fp32"])
     _, moved = _chain_in(kernels, elements, dtype)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_chain_text(elements, dtype)} How many bytes move if the ops run in {_of_kernels(kernels)}?",
         answer=moved,
         unit="B",
@@ -206,12 +194,11 @@ def _chain_bytes(draw: Draw, key: str) -> Question:
 
 
 @exercise("chain-roof")
-def _chain_roof(draw: Draw, key: str) -> Question:
-    kernels, chip = draw.pick(1, [2, 4]), draw.instead(V7X, _TPUS)
+def _chain_roof(draw: Draw) -> Question:
+    kernels, chip = draw.pick(1, [2, 4]), draw.instead(V7X, TPUS)
     flops, moved = _chain_in(kernels, _PRINTED_ELEMENTS)
     rate = attainable(flops / moved, chip.peak(), chip.bandwidth())
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{_chain_text(_PRINTED_ELEMENTS, 'bf16')} {rates(chip)} The ops run in {_of_kernels(kernels)}. Which rate "
             "can they reach at most, in FLOP/s?"
@@ -228,12 +215,11 @@ def _chain_roof(draw: Draw, key: str) -> Question:
 
 
 @exercise("chain-place")
-def _chain_place(draw: Draw, key: str) -> Question:
+def _chain_place(draw: Draw) -> Question:
     kernels, dtype = draw.pick(1, [2, 4]), draw.pick("bf16", ["fp32"])
     flops, moved = _chain_in(kernels, _PRINTED_ELEMENTS, dtype)
     kernel = Kernel("chain", flops, moved)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{_chain_text(_PRINTED_ELEMENTS, dtype)} The ops run in {_of_kernels(kernels)}. Drag the marker to their "
             "intensity."
@@ -243,16 +229,15 @@ def _chain_place(draw: Draw, key: str) -> Question:
         kernel=kernel.name,
         explanation=f"20 FLOP / ({kernels} · 2 · {itemsize(dtype)} B) = {short(flops / moved)} FLOP/B.",
         source=GUIDE,
-        setup={"chips": [draw.instead(V7X, _TPUS)], "kernels": [kernel]},
+        setup={"chips": [draw.instead(V7X, TPUS)], "kernels": [kernel]},
     )
 
 
 @exercise("chain-merge")
-def _chain_merge(draw: Draw, key: str) -> Question:
+def _chain_merge(draw: Draw) -> Question:
     graph = _guide_chain(draw.pick(_PRINTED_ELEMENTS, _ELEMENTS))
     best = Partition.fully(graph)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             "Four ops follow each other: LayerNorm, GELU, Dropout and Add. Here each reads one tensor and writes one "
             "tensor. Merge the ops so that as few bytes as possible move."
@@ -264,7 +249,7 @@ def _chain_merge(draw: Draw, key: str) -> Question:
             f"{short(graph.count('compulsory'), 'B')}."
         ),
         source=GUIDE,
-        setup={"chips": [draw.instead(V7X, _TPUS)], "graph": graph},
+        setup={"chips": [draw.instead(V7X, TPUS)], "graph": graph},
     )
 
 
@@ -299,13 +284,12 @@ def _tail_text(ops: tuple[str, ...], *, own_input: bool = False) -> str:
 
 
 @exercise("residual-bytes-unfused")
-def _residual_bytes_unfused(draw: Draw, key: str) -> Question:
+def _residual_bytes_unfused(draw: Draw) -> Question:
     ops = draw.pick(_PRINTED_TAIL, _TAILS)
     elements, dtype = draw.pick(_PRINTED_ELEMENTS, _ELEMENTS), draw.pick("bf16", ["fp32"])
     moved = _tail(ops, elements, dtype).count("bytes")
     passes = 2 * len(ops) + 3
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{_tail_text(ops)} A tensor has {elements:,} elements of {itemsize(dtype)} bytes ({dtype}). Each op is a "
             "kernel of its own. How many bytes move?"
@@ -322,12 +306,11 @@ def _residual_bytes_unfused(draw: Draw, key: str) -> Question:
 
 
 @exercise("residual-bytes-fused")
-def _residual_bytes_fused(draw: Draw, key: str) -> Question:
+def _residual_bytes_fused(draw: Draw) -> Question:
     ops = draw.pick(_PRINTED_TAIL, _TAILS)
     elements, dtype = draw.pick(_PRINTED_ELEMENTS, _ELEMENTS), draw.pick("bf16", ["fp32"])
     moved = _fused_bytes(_tail(ops, elements, dtype))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{_tail_text(ops)} A tensor has {elements:,} elements of {itemsize(dtype)} bytes ({dtype}). All ops are "
             "fused into one kernel. How many bytes move?"
@@ -343,14 +326,19 @@ def _residual_bytes_fused(draw: Draw, key: str) -> Question:
     )
 
 
-def _speed_up(draw: Draw, key: str, *, own_input: bool) -> Question:
+@exercises(
+    {
+        "residual-speed-up": {"own_input": False},
+        "residual-of-the-own-input-speed-up": {"own_input": True},
+    }
+)
+def _speed_up(draw: Draw, *, own_input: bool) -> Question:
     ops = draw.pick(_PRINTED_TAIL, _TAILS)
     graph = _tail(ops, _PRINTED_ELEMENTS, "bf16", own_input=own_input)
     factor = graph.count("bytes") / _fused_bytes(graph)
     left = 2 if own_input else 3
     read = "its input once" if own_input else "its input and the residual"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{_tail_text(ops, own_input=own_input)} All ops are memory-bound. How many times faster are they as one "
             "fused kernel than as kernels of their own?"
@@ -365,23 +353,12 @@ def _speed_up(draw: Draw, key: str, *, own_input: bool) -> Question:
     )
 
 
-@exercise("residual-speed-up")
-def _residual_speed_up(draw: Draw, key: str) -> Question:
-    return _speed_up(draw, key, own_input=False)
-
-
-@exercise("residual-of-the-own-input-speed-up")
-def _residual_of_the_own_input_speed_up(draw: Draw, key: str) -> Question:
-    return _speed_up(draw, key, own_input=True)
-
-
 @exercise("residual-merge")
-def _residual_merge(draw: Draw, key: str) -> Question:
+def _residual_merge(draw: Draw) -> Question:
     ops = draw.pick(_PRINTED_TAIL, _TAILS)
     graph = _tail(ops, _PRINTED_ELEMENTS, "bf16", own_input=True)
     best = Partition.fully(graph)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_tail_text(ops, own_input=True)} Merge the ops so that as few bytes as possible move.",
         answer=best.groups,
         graph=graph,
@@ -391,5 +368,5 @@ def _residual_merge(draw: Draw, key: str) -> Question:
         ),
         source=_DERIVED,
         difficulty=2,
-        setup={"chips": [draw.instead(V7X, _TPUS)], "graph": graph},
+        setup={"chips": [draw.instead(V7X, TPUS)], "graph": graph},
     )

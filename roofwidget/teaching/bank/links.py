@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from roofwidget.analysis.network import collective_time, effective_roof, network_ridge_point
 from roofwidget.analysis.sizing import critical_batch_per_chip
 from roofwidget.chips import Chip, Link
-from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import record
-from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.counts import TPUS, V7X, record
+from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import GUIDE, SCALING_BOOK, exact, name, short
 from roofwidget.teaching.question import Question
-
-V7X: Final = preset("tpu-roofline-guide").chips[1]
-
-
-_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 
 
 def _linked(word: str) -> Chip:
@@ -29,11 +21,10 @@ _LINKED_V5E, _LINKED_V5P, _LINKED_V6E = (_linked(word) for word in ("v5e", "v5p"
 
 
 @exercise("exposed-communication-roof")
-def _exposed_communication_roof(draw: Draw, key: str) -> Question:
-    chip, share = draw.instead(V7X, _TPUS), draw.pick(20, [40, 60])
+def _exposed_communication_roof(draw: Draw) -> Question:
+    chip, share = draw.instead(V7X, TPUS), draw.pick(20, [40, 60])
     roof = float(effective_roof(chip.peak(), share / 100))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"The {name(chip)} computes {exact(chip.peak(), 'FLOP/s')} in bf16. A program is compute-bound. In {share} "
             "% of its time all units wait for the links. Which rate can it reach at most over its whole time, in "
@@ -50,12 +41,11 @@ def _exposed_communication_roof(draw: Draw, key: str) -> Question:
 
 
 @exercise("hidden-communication-roof")
-def _hidden_communication_roof(draw: Draw, key: str) -> Question:
-    chip, share = draw.instead(V7X, _TPUS), draw.pick(20, [40, 60])
+def _hidden_communication_roof(draw: Draw) -> Question:
+    chip, share = draw.instead(V7X, TPUS), draw.pick(20, [40, 60])
     peak, lower = exact(chip.peak(), "FLOP/s"), float(effective_roof(chip.peak(), share / 100))
     higher = chip.peak() * (1 + share / 100)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"The {name(chip)} computes {peak} in bf16. A program is compute-bound. Its links are busy in {share} % of "
             "the time, and the arithmetic goes on meanwhile. Where is the flat part of its roof?"
@@ -75,14 +65,13 @@ def _hidden_communication_roof(draw: Draw, key: str) -> Question:
 
 
 @exercise("contraction-over-two-chips")
-def _contraction_over_two_chips(draw: Draw, key: str) -> Question:
+def _contraction_over_two_chips(draw: Draw) -> Question:
     chip = draw.pick(_LINKED_V5E, [_LINKED_V5P, _LINKED_V6E])
     ridge = network_ridge_point(chip)
     # A chip does 2 B (D / 2) F FLOPs and sends 2 B F bytes: D / 2 FLOPs per byte.
     size = 2 * ridge
     peak, link = exact(chip.peak(), "FLOP/s"), exact(chip.link_bandwidth(), "B/s")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A bf16 product of a B × D matrix with a D × F matrix is split along D over two {name(chip)}. Each chip "
             f"computes {peak}. Then each sends its partial result, B × F elements of 2 bytes, to the other one at "
@@ -98,7 +87,13 @@ def _contraction_over_two_chips(draw: Draw, key: str) -> Question:
     )
 
 
-def _all_gather(draw: Draw, key: str, *, both_ways: bool) -> Question:
+@exercises(
+    {
+        "all-gather-on-a-ring": {"both_ways": True},
+        "all-gather-on-a-line": {"both_ways": False},
+    }
+)
+def _all_gather(draw: Draw, *, both_ways: bool) -> Question:
     rows, columns = draw.pick(2048, [1024, 4096]), draw.pick(8192, [4096, 16384])
     ranks, one_way = draw.pick(4, [8, 16]), draw.pick(4.5e10, [9e10])
     size = 2 * rows * columns
@@ -111,8 +106,7 @@ def _all_gather(draw: Draw, key: str, *, both_ways: bool) -> Question:
     else:
         way = "The chips form a line. The time is that of a ring in which shards travel in one direction only"
         how = f"{ranks - 1} of {ranks} shards pass each link: {ranks - 1} / {ranks} · {short(size, 'B')} / {link}"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A bf16 array of {rows} × {columns} elements of 2 bytes is spread over {ranks} chips. An all-gather gives "
             f"the whole array to each chip. A link transfers {link} in each direction. {way}. Latency does not count. "
@@ -126,24 +120,13 @@ def _all_gather(draw: Draw, key: str, *, both_ways: bool) -> Question:
     )
 
 
-@exercise("all-gather-on-a-ring")
-def _all_gather_on_a_ring(draw: Draw, key: str) -> Question:
-    return _all_gather(draw, key, both_ways=True)
-
-
-@exercise("all-gather-on-a-line")
-def _all_gather_on_a_line(draw: Draw, key: str) -> Question:
-    return _all_gather(draw, key, both_ways=False)
-
-
 @exercise("all-reduce-time")
-def _all_reduce_time(draw: Draw, key: str) -> Question:
+def _all_reduce_time(draw: Draw) -> Question:
     size, ranks = draw.pick(1e9, [2e8, 5e8, 4e9]), draw.pick(8, [4, 16])
     one_way = draw.pick(450e9, [300e9, 900e9])
     seconds = collective_time("all-reduce", size, ranks, one_way)
     link = exact(one_way, "B/s")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"Each of {ranks} GPUs holds an array of {exact(size, 'B')}. A ring all-reduce sums the arrays. A GPU "
             f"sends {link} in one direction. Latency does not count. How long does it take, in seconds?"
@@ -173,11 +156,10 @@ def _data_parallel(chip: Chip, axes: int) -> tuple[float, str]:
 
 
 @exercise("data-parallel-batch")
-def _data_parallel_batch(draw: Draw, key: str) -> Question:
+def _data_parallel_batch(draw: Draw) -> Question:
     chip = draw.pick(_LINKED_V5P, [_LINKED_V5E, _LINKED_V6E])
     batch, said = _data_parallel(chip, draw.pick(1, [2]))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{said} From how many tokens per chip on does the all-reduce take no longer than the backward pass?",
         answer=batch,
         unit="tokens",
@@ -190,7 +172,7 @@ def _data_parallel_batch(draw: Draw, key: str) -> Question:
 
 
 @exercise("data-parallel-limit")
-def _data_parallel_limit(draw: Draw, key: str) -> Question:
+def _data_parallel_limit(draw: Draw) -> Question:
     tokens = draw.pick(1024, [512, 2048, 4096, 8192])
     batch, said = _data_parallel(_LINKED_V5P, 1)
     link, peak = "The all-reduce", "The backward pass"
@@ -205,8 +187,7 @@ def _data_parallel_limit(draw: Draw, key: str) -> Question:
         link: f"The backward pass takes longer: {tokens} tokens are above {least}, the peak over the bandwidth.",
         peak: f"The all-reduce takes longer: {tokens} tokens are below {least}, the peak over the bandwidth.",
     }
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{said} Each chip has {tokens} tokens. Which takes longer?",
         answer=answer,
         options=options | {answer: f"{tokens} tokens are {side} {least}, the peak over the bandwidth."},

@@ -9,7 +9,7 @@ from roofwidget.analysis.bound import bound
 from roofwidget.analysis.roofline import ridge_point
 from roofwidget.analysis.sizing import critical_batch, smallest_square_matmul
 from roofwidget.chips import Chip
-from roofwidget.teaching.bank.counts import H100, H100_TEXT, fits, intensity, itemsize, kernel, record, seconds
+from roofwidget.teaching.bank.counts import H100, H100_TEXT, fits, intensity, itemsize, kernel, of_op, record, seconds
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import MODAL, UCSD_LAB, exact
 from roofwidget.teaching.question import Question
@@ -21,20 +21,17 @@ _H200: Final = record("h200-sxm", "bf16")
 
 
 def _product(m: int, k: int, n: int, dtype: str, convention: str = "textbook") -> Graph:
-    graph = Graph(convention=convention)
-    graph.output(graph.matmul(graph.input("a", (m, k), dtype), graph.input("b", (k, n), dtype)))
-    return graph
+    return of_op("matmul", dtype, (m, k), (k, n), convention=convention)
 
 
 # -- matrix products ---------------------------------------------------------------------------------------------------
 
 
 @exercise("matmul-macs")
-def _matmul_macs(draw: Draw, key: str) -> Question:
+def _matmul_macs(draw: Draw) -> Question:
     m, k, n = draw.pick((512, 512, 512), [(512, 256, 512), (256, 1024, 128), (384, 768, 96)])
     answer = _product(m, k, n, "fp32", "mac").count("flops")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A matrix of {m} × {k} is multiplied by a matrix of {k} × {n}. "
         "How many multiply-adds (MACs) does the product take?",
         answer=answer,
@@ -45,11 +42,10 @@ def _matmul_macs(draw: Draw, key: str) -> Question:
 
 
 @exercise("matmul-bytes")
-def _matmul_bytes(draw: Draw, key: str) -> Question:
+def _matmul_bytes(draw: Draw) -> Question:
     m, k, n = draw.pick((512, 512, 512), [(512, 256, 512), (128, 256, 512), (1024, 64, 256)])
     answer = _product(m, k, n, "fp32").count("bytes")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A matrix of {m} × {k} is multiplied by a matrix of {k} × {n}, all in fp32. "
         "Each matrix moves once between memory and chip. How many bytes move?",
         answer=answer,
@@ -61,12 +57,11 @@ def _matmul_bytes(draw: Draw, key: str) -> Question:
 
 
 @exercise("fp32-gemm-compute-bound")
-def _gemm_size(draw: Draw, key: str) -> Question:
+def _gemm_size(draw: Draw) -> Question:
     peak, bandwidth = draw.pick((38.7e12, 768e9), [(19.5e12, 1.555e12), (82.6e12, 1.008e12), (67e12, 3.35e12)])
     chip = Chip("GPU", {"fp32": peak}, {"DRAM": bandwidth})
     answer = smallest_square_matmul(chip, itemsize=4)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A GPU does {exact(peak, 'FLOP/s')} in fp32 and reads {exact(bandwidth, 'B/s')}. "
         "Two square matrices of N × N in fp32 are multiplied, and each matrix moves once. "
         "What is the smallest N at which the product is compute-bound?",
@@ -79,16 +74,13 @@ def _gemm_size(draw: Draw, key: str) -> Question:
 
 
 def _gemv(rows: int, dtype: str) -> Graph:
-    graph = Graph()
-    graph.output(graph.gemv(graph.input("weights", (rows, rows), dtype), graph.input("x", (rows,), dtype)))
-    return graph
+    return of_op("gemv", dtype, (rows, rows), (rows,))
 
 
 @exercise("gemv-intensity")
-def _gemv_intensity(draw: Draw, key: str) -> Question:
+def _gemv_intensity(draw: Draw) -> Question:
     rows, dtype = draw.pick((4096, "bf16"), [(8192, "fp32"), (5120, "int8"), (2048, "fp64")])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A {rows} × {rows} matrix in {dtype} is multiplied by a vector in {dtype}. The result is in {dtype} "
         "too, and everything moves once. What is the arithmetic intensity?",
         answer=intensity(_gemv(rows, dtype)),
@@ -100,10 +92,9 @@ def _gemv_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("gemv-time")
-def _gemv_time(draw: Draw, key: str) -> Question:
+def _gemv_time(draw: Draw) -> Question:
     rows = draw.pick(4096, [8192, 5120, 16384])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} It multiplies a {rows} × {rows} matrix in bf16 by a vector in bf16. The result is in "
         "bf16. What is the least time?",
         answer=seconds(_gemv(rows, "bf16"), H100),
@@ -118,7 +109,7 @@ def _gemv_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("gemv-what-binds")
-def _gemv_binds(draw: Draw, key: str) -> Question:
+def _gemv_binds(draw: Draw) -> Question:
     batch = draw.pick(1, [8, 64, 4096])
     graph = _product(batch, 4096, 4096, "bf16")
     ai, ridge = intensity(graph), H100.ridge_point()
@@ -130,8 +121,7 @@ def _gemv_binds(draw: Draw, key: str) -> Question:
         "both equally": f"{at} Only at the ridge point do both take the same time.",
     }
     binding = "memory bandwidth" if bound(graph.kernels(), H100).bound_by[0] == "HBM" else "peak FLOP/s"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} A layer multiplies {batch} × 4096 activations by 4096 × 4096 weights, all in bf16. "
         "What bounds its time?",
         answer=binding,
@@ -142,12 +132,11 @@ def _gemv_binds(draw: Draw, key: str) -> Question:
 
 
 @exercise("layer-batch-intensity")
-def _batch_intensity(draw: Draw, key: str) -> Question:
+def _batch_intensity(draw: Draw) -> Question:
     batch = draw.pick(256, [8, 64, 512])
     graph = _product(batch, 4096, 4096, "bf16")
     ai = intensity(graph)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} A layer multiplies {batch} × 4096 activations by 4096 × 4096 weights, all in bf16. "
         "Drag the marker to the layer's arithmetic intensity.",
         answer=ai,
@@ -186,10 +175,9 @@ def _weights_pass(parameters: float, peak: float, bandwidth: float) -> tuple[flo
 
 
 @exercise("model-weights-time")
-def _weights_time(draw: Draw, key: str) -> Question:
+def _weights_time(draw: Draw) -> Question:
     model = _server(draw)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_model(*model)}How long does it take to read all weights once, as each token does at batch 1?",
         answer=_weights_pass(*model)[0],
         unit="s",
@@ -199,10 +187,9 @@ def _weights_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("model-compute-time")
-def _compute_time(draw: Draw, key: str) -> Question:
+def _compute_time(draw: Draw) -> Question:
     model = _server(draw)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_model(*model)}Each sequence of the batch needs 2 FLOP per parameter for a token. "
         "How long does the arithmetic of one sequence take at the peak rate?",
         answer=_weights_pass(*model)[1],
@@ -213,10 +200,9 @@ def _compute_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("model-crossover-batch")
-def _crossover_batch(draw: Draw, key: str) -> Question:
+def _crossover_batch(draw: Draw) -> Question:
     _, peak, bandwidth = model = _server(draw)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_model(*model)}Each sequence of the batch needs 2 FLOP per parameter for a token, and the weights "
         "are read once for the whole batch. Count no other bytes. "
         "At which batch do arithmetic and memory take the same time?",
@@ -232,10 +218,8 @@ def _crossover_batch(draw: Draw, key: str) -> Question:
 
 
 def _convolution(channels: int, side: int, dtype: str, groups: int = 1) -> Graph:
-    graph = Graph()
-    image = graph.input("image", (1, channels, side, side), dtype)
-    graph.output(graph.conv2d(image, channels, 3, padding=1, groups=groups))
-    return graph
+    shape = 1, channels, side, side
+    return of_op("conv2d", dtype, shape, channels=channels, kernel=3, padding=1, groups=groups)
 
 
 _STAGES: Final = [(128, 28), (256, 14), (512, 7)]
@@ -250,11 +234,10 @@ def _of_convolution(channels: int, side: int, dtype: str, *, depthwise: bool = F
 
 
 @exercise("convolution-flops")
-def _convolution_flops(draw: Draw, key: str) -> Question:
+def _convolution_flops(draw: Draw) -> Question:
     channels, side = draw.pick((64, 56), [(96, 56), (128, 56), (128, 14)])
     answer = _convolution(channels, side, "fp16").count("flops")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_convolution(channels, side, 'fp16')}How many FLOPs does it take?",
         answer=answer,
         unit="FLOP",
@@ -265,10 +248,9 @@ def _convolution_flops(draw: Draw, key: str) -> Question:
 
 
 @exercise("convolution-intensity")
-def _convolution_intensity(draw: Draw, key: str) -> Question:
+def _convolution_intensity(draw: Draw) -> Question:
     channels, side = draw.pick((64, 56), _STAGES)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_convolution(channels, side, 'fp16')}Image, weights and output move once. "
         "What is the arithmetic intensity?",
         answer=intensity(_convolution(channels, side, "fp16")),
@@ -281,11 +263,10 @@ def _convolution_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("depthwise-intensity")
-def _depthwise_intensity(draw: Draw, key: str) -> Question:
+def _depthwise_intensity(draw: Draw) -> Question:
     channels, side = draw.pick((64, 56), _STAGES)
     dtype = draw.pick("fp16", ["fp32", "int8"])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_convolution(channels, side, dtype, depthwise=True)}Image, weights and output move once. "
         "What is the arithmetic intensity?",
         answer=intensity(_convolution(channels, side, dtype, groups=channels)),
@@ -303,10 +284,9 @@ _LAYER_4: Final = (
 
 
 @exercise("late-convolution-intensity")
-def _late_convolution(draw: Draw, key: str) -> Question:
+def _late_convolution(draw: Draw) -> Question:
     channels, side = draw.pick((512, 7), [(256, 14), (1024, 7), (512, 14)])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{_of_convolution(channels, side, 'fp32')}Image, weights and output move once. "
         "What is the arithmetic intensity?",
         answer=intensity(_convolution(channels, side, "fp32")),
@@ -334,13 +314,12 @@ def _optimizer(name: str, parameters: int) -> Graph:
 
 
 @exercise("optimizer-intensity")
-def _optimizer_intensity(draw: Draw, key: str) -> Question:
+def _optimizer_intensity(draw: Draw) -> Question:
     name = draw.pick("Adam", ["AdamW", "SGD with momentum", "SGD"])
     graph = _optimizer(name, 1)
     flops, moved = graph.count("flops"), graph.count("bytes")
     reads, writes = len(graph.inputs), len(graph.ops[0].outputs)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{name} updates fp32 parameters in one kernel. For each parameter it reads {reads} numbers, "
         f"writes {writes}, and does {flops} FLOP. What is the arithmetic intensity?",
         answer=intensity(graph),
@@ -351,13 +330,12 @@ def _optimizer_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("adam-step-time")
-def _adam_time(draw: Draw, key: str) -> Question:
+def _adam_time(draw: Draw) -> Question:
     chip = record("h100-sxm", "fp32")
     # Parameter, gradient and both moments: 16 B for each parameter.
     billions = draw.pick(4, [one for one in (1, 1.5, 2, 3, 4.5) if fits(16e9 * one, chip)])
     graph = _optimizer("Adam", int(billions * 10**9))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A GPU does {exact(chip.peak(), 'FLOP/s')} in fp32 and reads {exact(chip.bandwidth(), 'B/s')}. "
         f"Adam updates {billions:g} billion parameters. "
         "Parameters, gradients and both moments are in fp32 (4 B): four reads, three writes and 13 FLOP for each "
@@ -384,11 +362,10 @@ def _cosines(ops: int, elements: int) -> Graph:
 
 
 @exercise("cosines-fusion-saving")
-def _cosines_saving(draw: Draw, key: str) -> Question:
+def _cosines_saving(draw: Draw) -> Question:
     ops = draw.pick(2, [3, 4, 5])
     graph = _cosines(ops, 1000)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"`x{'.cos()' * ops}` runs as {ops} memory-bound kernels. One fused kernel does the same. "
         "How many times faster is the fused kernel?",
         answer=graph.count("bytes") / graph.count("compulsory"),
@@ -403,11 +380,10 @@ def _fp32_chip(draw: Draw) -> Chip:
 
 
 @exercise("unary-elements-per-second")
-def _unary_rate(draw: Draw, key: str) -> Question:
+def _unary_rate(draw: Draw) -> Question:
     chip = _fp32_chip(draw)
     moved = _cosines(1, 1).count("bytes")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A GPU reads {exact(chip.bandwidth(), 'B/s')}. A memory-bound kernel reads and writes each element in "
         "fp32 (4 B). How many elements does it process per second?",
         answer=chip.bandwidth() / moved,
@@ -418,11 +394,10 @@ def _unary_rate(draw: Draw, key: str) -> Question:
 
 
 @exercise("unary-free-flops")
-def _free_flops(draw: Draw, key: str) -> Question:
+def _free_flops(draw: Draw) -> Question:
     chip = _fp32_chip(draw)
     moved = _cosines(1, 1).count("bytes")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A GPU does {exact(chip.peak(), 'FLOP/s')} in fp32 and reads {exact(chip.bandwidth(), 'B/s')}. "
         "A kernel reads and writes each element in fp32 (4 B). "
         "How many FLOP per element can it do before it is compute-bound?",
@@ -436,7 +411,7 @@ def _free_flops(draw: Draw, key: str) -> Question:
 
 
 @exercise("fused-share-speed-up")
-def _fused_share(draw: Draw, key: str) -> Question:
+def _fused_share(draw: Draw) -> Question:
     percent, factor = draw.pick((80, 3), [(60, 3), (50, 2), (90, 4)])
     chip = Chip("any", {"bf16": 1e12}, {"HBM": 1e12})
     rest = (100 - percent) * 1e10
@@ -444,8 +419,7 @@ def _fused_share(draw: Draw, key: str) -> Question:
         bound([("memory-bound", 0, moved), ("compute-bound", rest, 0)], chip).total_time
         for moved in (percent * 1e10, percent * 1e10 / factor)
     )
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A program spends {percent} % of its time in memory-bound kernels and the rest in compute-bound "
         f"kernels. Fusion makes the memory-bound kernels move {factor} times fewer bytes, and they stay memory-bound. "
         "How many times faster is the program?",
@@ -458,11 +432,10 @@ def _fused_share(draw: Draw, key: str) -> Question:
 
 
 @exercise("launch-equals-memory")
-def _launch_size(draw: Draw, key: str) -> Question:
+def _launch_size(draw: Draw) -> Question:
     launch, dtype = draw.pick((5e-6, "bf16"), [(2e-6, "bf16"), (5e-6, "fp32"), (10e-6, "bf16")])
     moved = 2 * itemsize(dtype)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"A GPU reads {exact(H100.bandwidth(), 'B/s')}, and each launch takes at least {exact(launch, 's')}. "
         f"An elementwise kernel reads and writes {dtype} ({itemsize(dtype)} B each). At how many elements do its bytes "
         "take as long as its launch?",
@@ -476,10 +449,9 @@ def _launch_size(draw: Draw, key: str) -> Question:
 
 
 @exercise("small-kernel-what-binds")
-def _small_kernel(draw: Draw, key: str) -> Question:
+def _small_kernel(draw: Draw) -> Question:
     elements = draw.pick(1_000_000, [2_000_000, 8_000_000, 64_000_000])
-    graph = Graph()
-    graph.output(graph.relu(graph.input("x", (elements,), "bf16")))
+    graph = of_op("relu", "bf16", (elements,))
     on_chip = bound(graph.kernels(), H100, launch_overhead=5e-6)
     memory = float(on_chip.memory_time["HBM"][0])
     at = f"{graph.count('bytes') / 1e6:g} MB take {memory * 1e6:.3g} µs, and the launch takes 5 µs."
@@ -489,8 +461,7 @@ def _small_kernel(draw: Draw, key: str) -> Question:
         "memory bandwidth": f"{at} The bytes are done before the next launch can start.",
         "peak FLOP/s": "A kernel of 0.25 FLOP/B is far left of the ridge point, so the peak never binds it.",
     }
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{H100_TEXT} Each launch takes at least 5 µs. A ReLU reads and writes {elements / 1e6:g} million "
         "elements in bf16 (2 B). What bounds its time?",
         answer=answer,

@@ -15,16 +15,15 @@ from roofwidget.chips import Chip
 from roofwidget.chips.catalogue import chip as catalogue_chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import H100, itemsize, record
+from roofwidget.teaching.bank.counts import H100, TPUS, V7X, itemsize, of_op, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, SCALING_BOOK, exact, name, quotient, rates, short
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import evaluate
 
-V7X_FP8, V7X, V6E, V5P = preset("tpu-roofline-guide").chips
+V7X_FP8, _, _, V5P = preset("tpu-roofline-guide").chips
 # With a seed, chips are those of the catalogue.
-_TPUS: Final = tuple(record(word, "bf16") for word in ("v5p", "v6e", "v7x"))
 _FP8: Final = record("v7x", "fp8")
 _INT8: Final = tuple(record(word, "bf16", "int8") for word in ("v5e", "v5p", "v6e"))
 _OTHER_GPUS: Final = tuple(record(word, "bf16") for word in ("a100-sxm-80gb", "h200-sxm", "b200"))
@@ -40,8 +39,7 @@ _ROOFS_OF_V7X: Final = Chip("TPU v7x", {"bf16": 2307e12, "fp8": 4614e12}, {"HBM"
 @functools.cache
 def _square(n: int, dtype: str = "bf16") -> tuple[Kernel, float]:
     """Return the product of two n by n matrices, and its intensity."""
-    graph = Graph()
-    graph.matmul(graph.input("a", (n, n), dtype), graph.input("b", (n, n), dtype))
+    graph = of_op("matmul", dtype, (n, n), (n, n))
     flops, moved = graph.count("flops"), graph.count("bytes")
     return Kernel(f"MatMul {n}x{n}", flops, moved), flops / moved
 
@@ -51,10 +49,9 @@ def _bytes(size: int) -> str:
 
 
 @exercise("ridge-point")
-def _ridge_point(draw: Draw, key: str) -> Question:
-    chip = draw.instead(V5P, [*_TPUS, _FP8])
-    return Question(
-        key=key,
+def _ridge_point(draw: Draw) -> Question:
+    chip = draw.instead(V5P, [*TPUS, _FP8])
+    return draw.question(
         prompt=f"{rates(chip)} Where is its ridge point, in FLOP/B?",
         answer=chip.ridge_point(),
         unit="FLOP/B",
@@ -64,10 +61,9 @@ def _ridge_point(draw: Draw, key: str) -> Question:
 
 
 @exercise("ridge-point-of-a-gpu")
-def _ridge_point_of_a_gpu(draw: Draw, key: str) -> Question:
+def _ridge_point_of_a_gpu(draw: Draw) -> Question:
     chip = draw.pick(H100, _OTHER_GPUS)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{rates(chip)} From which intensity on can a kernel reach the peak? Answer in FLOP/B.",
         answer=chip.ridge_point(),
         unit="FLOP/B",
@@ -77,7 +73,7 @@ def _ridge_point_of_a_gpu(draw: Draw, key: str) -> Question:
 
 
 @exercise("ridge-point-of-a-precision")
-def _ridge_point_of_a_precision(draw: Draw, key: str) -> Question:
+def _ridge_point_of_a_precision(draw: Draw) -> Question:
     # No intensity is within 10 % of a ridge point.
     ai = draw.pick(450, [150, 220, 250, 400, 550])
     chip = draw.instead(_ROOFS_OF_V7X, [record("v7x", "bf16", "fp8")])
@@ -94,8 +90,7 @@ def _ridge_point_of_a_precision(draw: Draw, key: str) -> Question:
     }
     answer = peak if compute else bandwidth
     side = "above" if compute else "below"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"The {name(chip)} has a ridge point of {bf16} FLOP/B in bf16 and of {fp8} FLOP/B in fp8. A bf16 matrix "
             f"product has an intensity of {ai} FLOP/B. What limits it?"
@@ -109,13 +104,12 @@ def _ridge_point_of_a_precision(draw: Draw, key: str) -> Question:
 
 
 @exercise("compute-time")
-def _compute_time(draw: Draw, key: str) -> Question:
+def _compute_time(draw: Draw) -> Question:
     chip = draw.pick(H100, _OTHER_GPUS)
     flops = draw.pick(1e12, [2e12, 5e12, 2e13])
     peak = exact(chip.peak(), "FLOP/s")
     seconds = bound(Kernel("matmul", flops, 0), chip).total_time
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"The {name(chip)} computes {peak} in bf16. How long do {exact(flops, 'FLOP')} take at least, in seconds?"
         ),
@@ -127,12 +121,11 @@ def _compute_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("square-matmul-size")
-def _square_matmul_size(draw: Draw, key: str) -> Question:
-    chip = draw.instead(V5P, [*_TPUS, _FP8])
+def _square_matmul_size(draw: Draw) -> Question:
+    chip = draw.instead(V5P, [*TPUS, _FP8])
     size = itemsize(chip.precision())
     n = smallest_square_matmul(chip, itemsize=size)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two square matrices of N × N elements are multiplied. Each element, also of the result, "
             f"has {_bytes(size)} and moves once. What is the smallest N at which the product is compute-bound?"
@@ -148,13 +141,12 @@ def _square_matmul_size(draw: Draw, key: str) -> Question:
 
 
 @exercise("square-matmul-size-of-other-elements")
-def _square_matmul_size_of_other_elements(draw: Draw, key: str) -> Question:
+def _square_matmul_size_of_other_elements(draw: Draw) -> Question:
     stored = draw.pick("fp8", ["bf16", "fp32", "fp64"])
     chip, size = draw.instead(V7X_FP8, [_FP8]), itemsize(stored)
     n = smallest_square_matmul(chip, itemsize=size)
     ridge = short(chip.ridge_point())
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two square matrices of N × N elements are multiplied in fp8. Each element, also of the "
             f"result, is stored in {stored} ({_bytes(size)}) in HBM and moves once. What is the smallest N at which "
@@ -171,9 +163,9 @@ def _square_matmul_size_of_other_elements(draw: Draw, key: str) -> Question:
 
 
 @exercise("square-matmul-limit")
-def _square_matmul_limit(draw: Draw, key: str) -> Question:
+def _square_matmul_limit(draw: Draw) -> Question:
     # No intensity is within 10 % of a ridge point.
-    chip = draw.instead(V5P, _TPUS)
+    chip = draw.instead(V5P, TPUS)
     n = draw.pick(600, [300, 1200, 2400])
     kernel, intensity = _square(n)
     ai, ridge = short(intensity), short(chip.ridge_point())
@@ -190,8 +182,7 @@ def _square_matmul_limit(draw: Draw, key: str) -> Question:
     }
     answer = peak if compute else bandwidth
     side = "above" if compute else "below"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two bf16 matrices of {n} × {n} elements are multiplied. Each element, also of the result, "
             "moves once. What limits the product?"
@@ -204,13 +195,12 @@ def _square_matmul_limit(draw: Draw, key: str) -> Question:
 
 
 @exercise("square-matmul-rate")
-def _square_matmul_rate(draw: Draw, key: str) -> Question:
-    chip = draw.instead(V7X, _TPUS)
+def _square_matmul_rate(draw: Draw) -> Question:
+    chip = draw.instead(V7X, TPUS)
     n = draw.pick(600, [300, 450, 750, 900])
     _, ai = _square(n)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} Two bf16 matrices of {n} × {n} elements are multiplied. Each element, also of the result, "
             "moves once. Which rate can the product reach at most, in FLOP/s?"
@@ -227,15 +217,14 @@ def _square_matmul_rate(draw: Draw, key: str) -> Question:
 
 
 @exercise("square-matmul-share-of-peak")
-def _square_matmul_share_of_peak(draw: Draw, key: str) -> Question:
-    chip = draw.instead(V7X, [*_TPUS[1:], _FP8])
+def _square_matmul_share_of_peak(draw: Draw) -> Question:
+    chip = draw.instead(V7X, [*TPUS[1:], _FP8])
     n = draw.pick(600, [300, 450, 750, 900])
     dtype = chip.precision()
     _, ai = _square(n, dtype)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     share = 100 * rate / chip.peak()
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A product of two {n} × {n} matrices in {dtype} ({_bytes(itemsize(dtype))}) moves each "
             "element, also of the result, once. Which share of the peak can it reach at most, in %?"
@@ -252,14 +241,13 @@ def _square_matmul_share_of_peak(draw: Draw, key: str) -> Question:
 
 
 @exercise("square-matmul-bandwidth")
-def _square_matmul_bandwidth(draw: Draw, key: str) -> Question:
-    chip = draw.instead(V7X, [*_TPUS[1:], _FP8])
+def _square_matmul_bandwidth(draw: Draw) -> Question:
+    chip = draw.instead(V7X, [*TPUS[1:], _FP8])
     n = draw.pick(600, [300, 450, 750])
     dtype = chip.precision()
     kernel, ai = _square(n, dtype)
     needed = chip.peak() / ai
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A product of two {n} × {n} matrices in {dtype} ({_bytes(itemsize(dtype))}) has {short(ai)} "
             "FLOP/B. Drag the bandwidth to the value from which on this product is compute-bound."
@@ -277,11 +265,10 @@ def _square_matmul_bandwidth(draw: Draw, key: str) -> Question:
 
 
 @exercise("critical-batch")
-def _critical_batch(draw: Draw, key: str) -> Question:
+def _critical_batch(draw: Draw) -> Question:
     chip = draw.instead(V5E, [*_INT8, H100])
     batch = critical_batch(chip)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A layer multiplies B tokens by a weight matrix, all in bf16 (2 bytes). The matrix is so "
             "large that only the bytes of the weights count. From which B on is the layer compute-bound?"
@@ -297,11 +284,10 @@ def _critical_batch(draw: Draw, key: str) -> Question:
 
 
 @exercise("critical-batch-int8")
-def _critical_batch_int8(draw: Draw, key: str) -> Question:
+def _critical_batch_int8(draw: Draw) -> Question:
     chip = draw.instead(V5E_810, _INT8)
     batch = critical_batch(chip, precision="int8", weight_bytes=1, activation_bytes=1)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip, 'int8')} A layer multiplies B tokens by a weight matrix. Weights, tokens and arithmetic are "
             "int8 (1 byte). Only the bytes of the weights count. From which B on is the layer compute-bound?"
@@ -318,11 +304,10 @@ def _critical_batch_int8(draw: Draw, key: str) -> Question:
 
 
 @exercise("critical-batch-int8-weights")
-def _critical_batch_int8_weights(draw: Draw, key: str) -> Question:
+def _critical_batch_int8_weights(draw: Draw) -> Question:
     chip = draw.instead(V5E, _INT8)
     batch = critical_batch(chip, precision="bf16", weight_bytes=1)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} A layer stores its weights as int8 (1 byte) and computes in bf16. Only the bytes of the "
             "weights count. From which number of tokens on is the layer compute-bound?"
@@ -339,11 +324,10 @@ def _critical_batch_int8_weights(draw: Draw, key: str) -> Question:
 
 
 @exercise("critical-batch-of-a-data-sheet")
-def _critical_batch_of_a_data_sheet(draw: Draw, key: str) -> Question:
+def _critical_batch_of_a_data_sheet(draw: Draw) -> Question:
     chip = draw.instead(Chip("H100", {"bf16": 1e15}, {"HBM": 3.35e12}), _GPUS)
     batch = critical_batch(chip)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"The data sheet of the {name(chip)} says {exact(2 * chip.peak(), 'FLOP/s')} in bf16, with 2:4 sparsity, "
             f"and {exact(chip.bandwidth(), 'B/s')}. A dense bf16 layer multiplies B tokens by a large weight matrix. "
@@ -358,13 +342,12 @@ def _critical_batch_of_a_data_sheet(draw: Draw, key: str) -> Question:
 
 
 @exercise("critical-batch-of-a-layer")
-def _critical_batch_of_a_layer(draw: Draw, key: str) -> Question:
+def _critical_batch_of_a_layer(draw: Draw) -> Question:
     rows = draw.pick(4096, [2048, 8192, 16384])
     columns = draw.pick(4096, [8192, 16384])
     batch = critical_batch(H100, rows, columns)
     rule = short(H100.ridge_point())
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(H100)} A bf16 layer multiplies B tokens, a B × {rows} matrix, by weights of {rows} × {columns}. "
             "Tokens, weights and results all move once. From which B on is the layer compute-bound?"
@@ -382,12 +365,11 @@ def _critical_batch_of_a_layer(draw: Draw, key: str) -> Question:
 
 
 @exercise("critical-batch-against-its-rule")
-def _critical_batch_against_its_rule(draw: Draw, key: str) -> Question:
+def _critical_batch_against_its_rule(draw: Draw) -> Question:
     size = draw.pick(4096, [2048, 3072, 6144, 8192])
     batch, rule = critical_batch(H100, size, size), critical_batch(H100)
     more = 100 * (batch / rule - 1)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(H100)} A rule says: a bf16 layer is compute-bound from a batch on that equals the ridge point. "
             f"The rule counts only the bytes of the weights. A layer has weights of {size} × {size}. Its tokens and "
@@ -402,14 +384,13 @@ def _critical_batch_against_its_rule(draw: Draw, key: str) -> Question:
 
 
 @exercise("matrix-for-each-row-intensity")
-def _matrix_for_each_row_intensity(draw: Draw, key: str) -> Question:
+def _matrix_for_each_row_intensity(draw: Draw) -> Question:
     bits, dtype = draw.pick((8, "int8"), [(16, "bf16"), (4, "int4"), (32, "fp32")])
     graph = Graph()
     weights = graph.input("w", (16, 8192, 8192), dtype)
     graph.batched_matmul(graph.input("x", (16, 1, 8192), dtype), weights)
     ai = graph.count("flops") / evaluate(graph.bytes(weights), {})
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             "Each sequence of a batch has one row, and a large matrix of its own. Each row is multiplied by its "
             f"matrix. An element has {bits} bits ({dtype}). Only the bytes of the matrices count. What is the "
@@ -424,13 +405,12 @@ def _matrix_for_each_row_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("matrix-for-each-row-limit")
-def _matrix_for_each_row_limit(draw: Draw, key: str) -> Question:
+def _matrix_for_each_row_limit(draw: Draw) -> Question:
     chip = draw.instead(V5E_810, _INT8)
     batch = f"{critical_batch(chip, precision='int8', weight_bytes=1):.0f}"
     double = f"{critical_batch(chip, precision='int8', weight_bytes=2):.0f}"
     never = "At no batch"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip, 'int8')} Each sequence of a batch has one int8 row, which is multiplied by an int8 matrix "
             "of its own. From which batch on is this compute-bound?"
@@ -453,13 +433,12 @@ def _matrix_for_each_row_limit(draw: Draw, key: str) -> Question:
     )
 
 
-def _int8_layer(draw: Draw, key: str, chip: Chip, sizes: Sequence[tuple[int, int]]) -> Question:
+def _int8_layer(draw: Draw, chip: Chip, sizes: Sequence[tuple[int, int]]) -> Question:
     rows, columns = draw.pick((4096, 16384), sizes)
     memory = chip.memory()
     batch = critical_batch(chip, rows, columns, weight_bytes=1, activation_bytes=1)
     ridge = short(chip.ridge_point())
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{rates(chip)} An int8 layer multiplies B tokens, a B × {rows} matrix, by weights of {rows} × {columns}. "
             f"Tokens, weights and results have 1 byte per element and move once between {memory} and the matrix unit. "
@@ -478,30 +457,29 @@ def _int8_layer(draw: Draw, key: str, chip: Chip, sizes: Sequence[tuple[int, int
 
 
 @exercise("int8-layer-from-hbm")
-def _int8_layer_from_hbm(draw: Draw, key: str) -> Question:
+def _int8_layer_from_hbm(draw: Draw) -> Question:
     printed = Chip("TPU v5e", {"int8": V5E_810.peak("int8")}, {"HBM": V5E_810.bandwidth()})
     sizes = [(rows, columns) for rows in (2048, 4096, 8192) for columns in (8192, 16384, 32768)]
-    return _int8_layer(draw, key, draw.instead(printed, [record("v5e", "int8")]), sizes)
+    return _int8_layer(draw, draw.instead(printed, [record("v5e", "int8")]), sizes)
 
 
 @exercise("int8-layer-from-vmem")
-def _int8_layer_from_vmem(draw: Draw, key: str) -> Question:
+def _int8_layer_from_vmem(draw: Draw) -> Question:
     vmem = catalogue_chip("v5e").memories["VMEM"]
     printed = Chip("TPU v5e", {"int8": V5E_810.peak("int8")}, {"VMEM": replace(vmem, bandwidth=22 * 8.1e11)})
     drawn = Chip("TPU v5e", {"int8": record("v5e", "int8").peak()}, {"VMEM": vmem})
     # Data that are used from on-chip memory must fit into it: no matrix takes more than half of VMEM.
     sizes = [(2048, 8192), (2048, 16384), (2048, 32768), (4096, 8192), (8192, 4096), (8192, 8192)]
-    return _int8_layer(draw, key, draw.instead(printed, [drawn]), sizes)
+    return _int8_layer(draw, draw.instead(printed, [drawn]), sizes)
 
 
 @exercise("weights-over-pcie")
-def _weights_over_pcie(draw: Draw, key: str) -> Question:
+def _weights_over_pcie(draw: Draw) -> Question:
     peak = draw.instead(9.2e14, [one.peak() for one in _INT8])
     bandwidth = draw.pick(1.5e10, [3.2e10, 6.4e10])
     chip = Chip("TPU", {"bf16": peak}, {"PCIe": bandwidth}, family="TPU")
     batch = critical_batch(chip)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A TPU computes {exact(peak, 'FLOP/s')} in bf16. The bf16 weights of a layer are in the memory of the "
             f"host. PCIe transfers them at {exact(bandwidth, 'B/s')}. Only the bytes of the weights count. From how "

@@ -11,8 +11,8 @@ from typing import Final
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.teaching.bank.counts import fits, itemsize, record
-from roofwidget.teaching.bank.exercise import Draw, exercise
+from roofwidget.teaching.bank.counts import fits, itemsize, of_op, record
+from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import SCALING_BOOK, exact, short
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import DECODERS, Graph, expected_experts, transformer_block
@@ -57,13 +57,12 @@ def _sum(layers: float, attention: float) -> str:
 
 
 @exercise("weights-load-time")
-def _weights_load_time(draw: Draw, key: str) -> Question:
+def _weights_load_time(draw: Draw) -> Question:
     sizes = [(params, chips) for params in (70e9, 100e9, 200e9, 400e9) for chips in (16, 32, 64)]
     params, chips = draw.pick((200e9, 32), [(params, chips) for params, chips in sizes if fits(2 * params, _V4, chips)])
     bandwidth = draw.instead(1.23e12, [_V4.bandwidth()])
     seconds = bound(Kernel("weights", 0, 2 * params), _slice(chips, _V4.peak(), bandwidth)).total_time
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A model has {params / 1e9:g} billion parameters of 2 bytes. They are spread over {chips} chips, each "
             f"with {exact(bandwidth, 'B/s')} of HBM bandwidth. How long does it take to read all of them once, in "
@@ -79,15 +78,24 @@ def _weights_load_time(draw: Draw, key: str) -> Question:
     )
 
 
-def _decode_step(draw: Draw, key: str, sizes: Sequence[tuple[int, int]]) -> Question:
+@exercises(
+    {
+        "decode-step-of-a-small-batch": {
+            "sizes": [(4, 8192), *((batch, context) for batch in (4, 8, 16) for context in (4096, 16384))]
+        },
+        "decode-step-of-a-large-batch": {
+            "sizes": [(192, 8192), (160, 8192), (224, 8192), (320, 4096), (384, 4096), (448, 4096)]
+        },
+    }
+)
+def _decode_step(draw: Draw, sizes: Sequence[tuple[int, int]]) -> Question:
     # The KV cache takes at least 5 % of a step, so that an answer without it is wrong.
     params, cache, chips = draw.pick(30e9, [20e9, 25e9]), 100e3, 16
     fitting = [one for one in sizes[1:] if fits(params + cache * math.prod(one), _V5E, chips)]
     batch, context = draw.pick(sizes[0], fitting)
     peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A model with {params / 1e9:g} billion int8 parameters (1 byte) runs on {chips} chips. Each chip computes "
             f"{exact(peak, 'FLOP/s')} in bf16 and transfers {exact(bandwidth, 'B/s')}. The KV cache has "
@@ -101,18 +109,6 @@ def _decode_step(draw: Draw, key: str, sizes: Sequence[tuple[int, int]]) -> Ques
         source=SCALING_BOOK if (batch, context) == (4, 8192) else _AFTER_THE_BOOK,
         difficulty=3,
     )
-
-
-@exercise("decode-step-of-a-small-batch")
-def _decode_step_of_a_small_batch(draw: Draw, key: str) -> Question:
-    return _decode_step(
-        draw, key, [(4, 8192), *((batch, context) for batch in (4, 8, 16) for context in (4096, 16384))]
-    )
-
-
-@exercise("decode-step-of-a-large-batch")
-def _decode_step_of_a_large_batch(draw: Draw, key: str) -> Question:
-    return _decode_step(draw, key, [(192, 8192), (160, 8192), (224, 8192), (320, 4096), (384, 4096), (448, 4096)])
 
 
 def _llama(draw: Draw, batches: Sequence[int]) -> tuple[int, float, float, str]:
@@ -137,10 +133,9 @@ _BATCHES: Final = (8, 1, 2, 4, 16, 24)
 
 
 @exercise("llama-step-time")
-def _llama_step_time(draw: Draw, key: str) -> Question:
+def _llama_step_time(draw: Draw) -> Question:
     _, layers, attention, said = _llama(draw, _BATCHES)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{said} In each step all weights and all KV caches are read once, one after the other. The layers do 2 "
             "FLOPs per parameter and sequence while the weights are read. How long does a step take at least, in "
@@ -155,10 +150,9 @@ def _llama_step_time(draw: Draw, key: str) -> Question:
 
 
 @exercise("llama-throughput")
-def _llama_throughput(draw: Draw, key: str) -> Question:
+def _llama_throughput(draw: Draw) -> Question:
     batch, layers, attention, said = _llama(draw, _BATCHES)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"{said} In each step all weights and all KV caches are read once, one after the other. The layers do 2 "
             "FLOPs per parameter and sequence while the weights are read. Each step gives one token per sequence. How "
@@ -176,7 +170,7 @@ def _llama_throughput(draw: Draw, key: str) -> Question:
 
 
 @exercise("llama-limit")
-def _llama_limit(draw: Draw, key: str) -> Question:
+def _llama_limit(draw: Draw) -> Question:
     # At a batch of 8 both take about the same time.
     _, layers, attention, said = _llama(draw, [16, 1, 2, 4, 12, 24])
     weights, cache, peak = "Reading the weights", "Reading the KV cache", "The FLOPs of the layers"
@@ -190,8 +184,7 @@ def _llama_limit(draw: Draw, key: str) -> Question:
             f"of about 240. Attention never does. {times}"
         ),
     }
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{said} What takes most of the time of a step of generation?",
         answer=answer,
         options=options | {answer: times},
@@ -218,13 +211,12 @@ def _cache_per_token(model: str, dtype: str) -> tuple[int, str]:
 
 
 @exercise("kv-cache-of-a-sequence")
-def _kv_cache_of_a_sequence(draw: Draw, key: str) -> Question:
+def _kv_cache_of_a_sequence(draw: Draw) -> Question:
     models = ["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b"]
     sizes = [(model, context) for model in models for context in (2048, 4096, 8192) if context <= _CONTEXTS[model[:7]]]
     model, context = draw.pick(("llama-2-13b", 4096), sizes)
     per_token, said = _cache_per_token(model, "bf16")
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{said} How many bytes has the KV cache of a sequence of {context} tokens?",
         answer=per_token * context,
         unit="B",
@@ -234,11 +226,10 @@ def _kv_cache_of_a_sequence(draw: Draw, key: str) -> Question:
 
 
 @exercise("kv-cache-of-a-token")
-def _kv_cache_of_a_token(draw: Draw, key: str) -> Question:
+def _kv_cache_of_a_token(draw: Draw) -> Question:
     model = draw.pick("llama-3-70b", ["llama-3-8b", "llama-3-405b", "llama-2-7b"])
     per_token, said = _cache_per_token(model, draw.pick("int8", ["bf16"]))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=f"{said} How many bytes does one token add to the KV cache?",
         answer=per_token,
         unit="B",
@@ -249,22 +240,18 @@ def _kv_cache_of_a_token(draw: Draw, key: str) -> Question:
 
 @functools.cache
 def _prefill_intensity(tokens: int, share: int) -> float:
-    graph = Graph()
-    q = graph.input("q", (8 * share, tokens, _HEAD_SIZE), "bf16")
-    k, v = (graph.input(name, (8, tokens, _HEAD_SIZE), "bf16") for name in ("k", "v"))
-    graph.attention(q, k, v)
+    graph = of_op("attention", "bf16", *((heads, tokens, _HEAD_SIZE) for heads in (8 * share, 8, 8)))
     return graph.count("tensor") / graph.count("bytes")
 
 
 @exercise("prefill-attention-intensity")
-def _prefill_attention_intensity(draw: Draw, key: str) -> Question:
+def _prefill_attention_intensity(draw: Draw) -> Question:
     tokens, share = draw.pick(4096, [1024, 2048, 8192]), draw.pick(1, [4, 8])
     ai = _prefill_intensity(tokens, share)
     heads = (
         "Each head of queries has its own keys and values" if share == 1 else "Heads of queries share keys and values"
     )
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"Fused attention, all in bf16, works on {tokens} tokens at once. {heads}: {share} per head of keys. "
             "Queries, keys, values and results move once. There is no causal mask. Count only the FLOPs of the matrix "
@@ -283,18 +270,16 @@ def _prefill_attention_intensity(draw: Draw, key: str) -> Question:
 
 @functools.cache
 def _decode_intensity(context: int, groups: int) -> float:
-    graph = Graph()
-    q = graph.input("q", (1, 1, _HEADS * _HEAD_SIZE), "bf16")
-    graph.decode_attention(q, context=context, heads=_HEADS, kv_heads=groups)
+    shape = 1, 1, _HEADS * _HEAD_SIZE
+    graph = of_op("decode_attention", "bf16", shape, context=context, heads=_HEADS, kv_heads=groups)
     return graph.count("tensor") / graph.count("bytes")
 
 
 @exercise("decode-attention-intensity")
-def _decode_attention_intensity(draw: Draw, key: str) -> Question:
+def _decode_attention_intensity(draw: Draw) -> Question:
     groups, context = draw.pick(8, [32, 16, 4, 1]), draw.pick(8192, [2048, 4096, 32768])
     ai = _decode_intensity(context, groups)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"Attention of one new token, all in bf16, reads the KV cache of {context} tokens. There are {_HEADS} "
             f"heads of queries, and {groups} of keys and values, with {_HEAD_SIZE} numbers each. Keys, values, queries "
@@ -312,11 +297,10 @@ def _decode_attention_intensity(draw: Draw, key: str) -> Question:
 
 
 @exercise("decode-attention-and-batch")
-def _decode_attention_and_batch(draw: Draw, key: str) -> Question:
+def _decode_attention_and_batch(draw: Draw) -> Question:
     batch = draw.pick(32, [8, 64, 128])
     same = "It stays the same"
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A model generates tokens with a batch of 1. Now the batch is {batch}, and each sequence has its own KV "
             "cache. What happens to the intensity of attention?"
@@ -351,12 +335,11 @@ def _context_of_equal_flops(ratio: int, *, gated: bool) -> tuple[float, float]:
 
 
 @exercise("context-of-equal-flops")
-def _context_of_equal_flops_of_a_block(draw: Draw, key: str) -> Question:
+def _context_of_equal_flops_of_a_block(draw: Draw) -> Question:
     gated, ratio = draw.pick(True, [False]), draw.pick(4, [2, 3, 6])  # noqa: FBT003 - drawn values
     times, _ = _context_of_equal_flops(ratio, gated=gated)
     matrices = 3 if gated else 2
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A transformer block has width D. Its MLP has {matrices} matrices of D × {ratio} D. The 4 projections of "
             "attention are D × D. The products of queries with keys, and of scores with values, each do 2 T D FLOPs "
@@ -375,11 +358,10 @@ def _context_of_equal_flops_of_a_block(draw: Draw, key: str) -> Question:
 
 
 @exercise("context-of-equal-projections")
-def _context_of_equal_projections(draw: Draw, key: str) -> Question:
+def _context_of_equal_projections(draw: Draw) -> Question:
     width = draw.pick(4096, [1024, 5120, 8192])
     _, times = _context_of_equal_flops(4, gated=True)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A transformer block has width {width}. The 4 projections of attention are {width} × {width}. The "
             "products of queries with keys, and of scores with values, see all tokens of the context. From how many "
@@ -397,13 +379,12 @@ def _context_of_equal_projections(draw: Draw, key: str) -> Question:
 
 
 @exercise("training-utilization")
-def _training_utilization(draw: Draw, key: str) -> Question:
+def _training_utilization(draw: Draw) -> Question:
     active, tokens = 37e9, draw.pick(14.8e12, [10e12, 12e12])
     hours, peak = draw.pick(2.79e6, [2.4e6, 3.5e6]), 1.513e15
     training = Kernel("training", 6 * active * tokens, 0, time=hours * 3600)
     share = 100 * float(bound(training, Chip("H800", {"fp8": peak}, {"HBM": 3.35e12})).utilization[0])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A mixture of experts with {active / 1e9:g} billion active parameters is trained on {tokens / 1e12:g} "
             f"trillion tokens. This takes {hours / 1e6:g} million GPU hours. Each GPU has a peak of "
@@ -422,11 +403,10 @@ def _training_utilization(draw: Draw, key: str) -> Question:
 
 
 @exercise("experts-critical-batch")
-def _experts_critical_batch(draw: Draw, key: str) -> Question:
+def _experts_critical_batch(draw: Draw) -> Question:
     dense = draw.pick(240, [120, 295, 550])
     experts, active = draw.pick(16, [8, 64, 128]), draw.pick(2, [1, 4])
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"On a chip a dense layer is compute-bound from {dense} tokens on. A mixture of experts replaces it. It "
             f"has {experts} experts of the same size, and each token uses {active} of them. All experts get the same "
@@ -444,11 +424,10 @@ def _experts_critical_batch(draw: Draw, key: str) -> Question:
 
 
 @exercise("experts-in-use")
-def _experts_in_use(draw: Draw, key: str) -> Question:
+def _experts_in_use(draw: Draw) -> Question:
     tokens, experts, active = draw.pick(8, [4, 16, 32]), draw.pick(16, [8, 32]), 2
     touched = expected_experts(tokens, experts, active)
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A layer has {experts} experts. Each of {tokens} tokens picks {active} different experts at random. How "
             "many experts are picked by at least one token, on average?"
@@ -465,15 +444,14 @@ def _experts_in_use(draw: Draw, key: str) -> Question:
 
 
 @exercise("decode-step-of-a-slice")
-def _decode_step_of_a_slice(draw: Draw, key: str) -> Question:
+def _decode_step_of_a_slice(draw: Draw) -> Question:
     params, cache = 70e9, 160e3
     sizes = itertools.product((16, 24, 32), (8, 16, 32), (4096, 8192, 16384))
     fitting = [one for one in sizes if fits(params + cache * one[0] * one[2], _V5E, one[1])]
     batch, chips, context = draw.pick((32, 8, 8192), fitting)
     peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     layers, attention = _step(batch, params, params, cache * context, (chips, peak, bandwidth))
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A model has {params / 1e9:g} billion int8 parameters (1 byte) and {exact(cache, 'B')} of KV cache per "
             f"token. {batch} sequences with a context of {context} tokens each are generated on {chips} TPU v5e. Each "
@@ -492,15 +470,14 @@ def _decode_step_of_a_slice(draw: Draw, key: str) -> Question:
 
 
 @exercise("prefill-time")
-def _prefill_time(draw: Draw, key: str) -> Question:
+def _prefill_time(draw: Draw) -> Question:
     sizes = itertools.product((8e9, 13e9, 70e9), (8, 16, 32))
     params, chips = draw.pick((70e9, 16), [one for one in sizes if fits(2 * one[0], _V5E, one[1])])
     tokens, share = draw.pick(8192, [2048, 4096]), draw.pick(0.4, [0.3, 0.5, 0.6])
     peak, bandwidth = draw.instead(_BOOK_V5E, [_RATES_OF_V5E])
     prefill = Kernel("prefill", 2 * params * tokens, 2 * params)
     seconds = bound(prefill, _slice(chips, share * peak, bandwidth)).total_time
-    return Question(
-        key=key,
+    return draw.question(
         prompt=(
             f"A model has {params / 1e9:g} billion bf16 parameters. Its prefill does 2 FLOPs per parameter and token, "
             f"and reaches {100 * share:g} % of the peak. It runs on {chips} chips with a peak of "

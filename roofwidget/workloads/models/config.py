@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from roofwidget.kernels.columns import is_whole
+from roofwidget.support.arguments import shown_value
 from roofwidget.support.text_tables import aligned, one_line
 from roofwidget.units import format_quantity
 from roofwidget.workloads.models.quantisation import UNQUANTISED_BITS, WeightFormat, weight_format
@@ -325,7 +327,7 @@ class DecoderConfig:
 
         A layer with a window needs no more tokens than its window.
         """
-        return _bytes(batch * self.cache_elements(context), dtype or self.dtype)
+        return bytes_of(batch * self.cache_elements(context), dtype or self.dtype)
 
     def cache_elements(self, context: int) -> int:
         """Return the number of elements of the cache for a sequence of `context` tokens."""
@@ -391,8 +393,16 @@ def described(layer: DecoderLayer) -> str:
     return f"{words}; {ffn.active} of {ffn.experts} experts of {ffn.width:,}{shared}"
 
 
-def _bytes(elements: int, dtype: str) -> int:
+def bytes_of(elements: int, dtype: str) -> int:
+    """Return the bytes of elements, rounded up."""
     return -(-elements * DTYPES[checked_dtype(dtype, "bytes of a decoder")] // 8)
+
+
+def count_of(value: Any, what: str) -> int:
+    """Return a whole number from 1; the message names `what`."""
+    if not is_whole(value) or value < 1:
+        raise ValueError(f"{what} must be a whole number from 1, got {shown_value(value)}")
+    return int(value)
 
 
 def _billions(count: int) -> str:

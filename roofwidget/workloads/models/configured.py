@@ -31,7 +31,7 @@ from roofwidget.workloads.tensors import Tensor
 class Run:
     """What a graph is built for. `tp` is the number of chips that share each layer."""
 
-    phase: Literal["prefill", "decode"]
+    phase: Literal["prefill", "decode", "train"]
     seq: Count
     dtype: str
     weight_dtype: str | None

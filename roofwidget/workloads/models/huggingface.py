@@ -281,17 +281,22 @@ def _attention(
     return Attention(heads, shared, width, width, window, **more)
 
 
+def _biased(keys: _Keys, *, default: bool = False, **more: bool) -> Attention:
+    """Return attention whose projections all have a bias, or none."""
+    bias = keys.flag("attention_bias", default=default)
+    return _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, **more)
+
+
 def _llama(keys: _Keys, layers: int) -> list[DecoderLayer]:
     bias = keys.flag("attention_bias", default=False)
     groups = keys.maybe("num_key_value_heads", keys.need("num_attention_heads"))
     attention = _attention(keys, head_dim=keys.maybe("head_dim"), groups=groups, qkv_bias=bias, out_bias=bias)
-    ffn = FeedForward(keys.need("intermediate_size"), bias=keys.flag("mlp_bias", default=False))
-    return [DecoderLayer(attention, ffn)] * layers
+    return [DecoderLayer(attention, _dense(keys, bias=keys.flag("mlp_bias", default=False)))] * layers
 
 
 def _mistral(keys: _Keys, layers: int) -> list[DecoderLayer]:
     attention = _attention(keys, head_dim=keys.maybe("head_dim"), window=keys.stated("sliding_window"))
-    return [DecoderLayer(attention, FeedForward(keys.need("intermediate_size")))] * layers
+    return [DecoderLayer(attention, _dense(keys))] * layers
 
 
 def _mixtral(keys: _Keys, layers: int) -> list[DecoderLayer]:
@@ -300,19 +305,14 @@ def _mixtral(keys: _Keys, layers: int) -> list[DecoderLayer]:
     return [DecoderLayer(attention, ffn)] * layers
 
 
-def _phi3(keys: _Keys, layers: int) -> list[DecoderLayer]:
-    attention = _attention(keys, head_dim=keys.maybe("head_dim"), window=keys.stated("sliding_window"))
-    return [DecoderLayer(attention, FeedForward(keys.need("intermediate_size")))] * layers
-
-
 def _qwen2(keys: _Keys, layers: int) -> list[DecoderLayer]:
     keys.must_be_true("attention_bias")
     attention = _attention(keys, head_dim=keys.maybe("head_dim"), qkv_bias=True)
-    return _with_windows(keys, layers, attention, FeedForward(keys.need("intermediate_size")))
+    return _with_windows(keys, layers, attention, _dense(keys))
 
 
 def _qwen3(keys: _Keys, layers: int) -> list[DecoderLayer]:
-    return _with_windows(keys, layers, _qwen3_attention(keys), FeedForward(keys.need("intermediate_size")))
+    return _with_windows(keys, layers, _qwen3_attention(keys), _dense(keys))
 
 
 def _qwen3_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
@@ -323,46 +323,36 @@ def _qwen3_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
         raise ValueError(f"{keys.where}: 'mlp_only_layers' {what}")  # noqa: TRY004 - the value of a key, no argument
     attention = _qwen3_attention(keys)
     if keys.flag("use_sliding_window", default=False):
-        attention = _windowed(attention, keys.need("sliding_window"))
+        attention = replace(attention, window=keys.need("sliding_window"))
     mixture = _mixture(keys, keys.need("moe_intermediate_size"), "num_experts")
-    made = []
-    for index in range(layers):
-        is_mixture = index not in plain and (index + 1) % step == 0
-        made.append(DecoderLayer(attention, mixture if is_mixture else FeedForward(keys.need("intermediate_size"))))
-    return made
+    return [
+        DecoderLayer(attention, mixture if index not in plain and (index + 1) % step == 0 else _dense(keys))
+        for index in range(layers)
+    ]
 
 
 def _qwen3_attention(keys: _Keys) -> Attention:
     keys.must_be_true("use_qk_norm")
-    bias = keys.flag("attention_bias", default=False)
-    return _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, qk_norm=True)
+    return _biased(keys, qk_norm=True)
 
 
 def _with_windows(keys: _Keys, layers: int, attention: Attention, ffn: FeedForward) -> list[DecoderLayer]:
     """Return layers of Qwen: with `use_sliding_window`, the layers from `max_window_layers` on have a window."""
     if not keys.flag("use_sliding_window", default=False):
         return [DecoderLayer(attention, ffn)] * layers
-    first, window = keys.need("max_window_layers", low=0), keys.need("sliding_window")
-    slide = keys.layer_types(layers, lambda index: index >= first)
-    return [DecoderLayer(_windowed(attention, window) if one else attention, ffn) for one in slide]
+    first = keys.need("max_window_layers", low=0)
+    return _windowed(keys, attention, ffn, keys.layer_types(layers, lambda index: index >= first))
 
 
 def _gemma2(keys: _Keys, layers: int) -> list[DecoderLayer]:
-    bias = keys.flag("attention_bias", default=False)
-    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias)
-    return _gemma(keys, attention, keys.layer_types(layers, lambda index: index % 2 == 0))
+    slide = keys.layer_types(layers, lambda index: index % 2 == 0)
+    return _windowed(keys, _biased(keys), _dense(keys), slide, norms=4)
 
 
 def _gemma3(keys: _Keys, layers: int) -> list[DecoderLayer]:
-    bias = keys.flag("attention_bias", default=False)
-    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, qk_norm=True)
     every = keys.need("sliding_window_pattern") if keys.get("layer_types") is None else 1
-    return _gemma(keys, attention, keys.layer_types(layers, lambda index: (index + 1) % every != 0))
-
-
-def _gemma(keys: _Keys, attention: Attention, slide: list[bool]) -> list[DecoderLayer]:
-    ffn, local = FeedForward(keys.need("intermediate_size")), _windowed(attention, keys.need("sliding_window"))
-    return [DecoderLayer(local if one else attention, ffn, norms=4) for one in slide]
+    slide = keys.layer_types(layers, lambda index: (index + 1) % every != 0)
+    return _windowed(keys, _biased(keys, qk_norm=True), _dense(keys), slide, norms=4)
 
 
 def _deepseek(keys: _Keys, layers: int) -> list[DecoderLayer]:
@@ -390,7 +380,7 @@ def _glm4_moe(keys: _Keys, layers: int) -> list[DecoderLayer]:
 
 def _with_shared_experts(keys: _Keys, layers: int, attention: Attention) -> list[DecoderLayer]:
     """Return layers of DeepSeek: the first ones are dense, the others have routed and shared experts."""
-    dense = FeedForward(keys.need("intermediate_size"))
+    dense = _dense(keys)
     if keys.maybe("n_routed_experts") is None:
         return [DecoderLayer(attention, dense)] * layers
     width = keys.need("moe_intermediate_size")
@@ -404,12 +394,9 @@ def _with_shared_experts(keys: _Keys, layers: int, attention: Attention) -> list
 
 
 def _gpt_oss(keys: _Keys, layers: int) -> list[DecoderLayer]:
-    bias = keys.flag("attention_bias", default=True)
-    attention = _attention(keys, head_dim=keys.need("head_dim"), qkv_bias=bias, out_bias=bias, sinks=True)
-    local = _windowed(attention, keys.need("sliding_window"))
+    attention = _biased(keys, default=True, sinks=True)
     ffn = _mixture(keys, keys.need("intermediate_size"), "num_local_experts", bias=True)
-    slide = keys.layer_types(layers, lambda index: index % 2 == 0)
-    return [DecoderLayer(local if one else attention, ffn) for one in slide]
+    return _windowed(keys, attention, ffn, keys.layer_types(layers, lambda index: index % 2 == 0))
 
 
 def _mixture(keys: _Keys, width: int, experts: str, **more: Any) -> FeedForward:
@@ -419,8 +406,16 @@ def _mixture(keys: _Keys, width: int, experts: str, **more: Any) -> FeedForward:
     return FeedForward(width, many, active, **more)
 
 
-def _windowed(attention: Attention, window: int) -> Attention:
-    return replace(attention, window=window)
+def _dense(keys: _Keys, **more: bool) -> FeedForward:
+    return FeedForward(keys.need("intermediate_size"), **more)
+
+
+def _windowed(
+    keys: _Keys, attention: Attention, ffn: FeedForward, slide: list[bool], *, norms: int = 2
+) -> list[DecoderLayer]:
+    """Return layers of which those in `slide` have a sliding window."""
+    local = replace(attention, window=keys.need("sliding_window"))
+    return [DecoderLayer(local if one else attention, ffn, norms) for one in slide]
 
 
 class _Reader(NamedTuple):
@@ -457,11 +452,11 @@ _GEMMA3_DEFAULTS: Final = {
     "vocab_size": 262_208,
     "sliding_window_pattern": 6,
 }
-_READERS: Final[Mapping[str, _Reader]] = {
+_READERS: Final = {
     "llama": _Reader(_llama),
     "mistral": _Reader(_mistral),
     "mixtral": _Reader(_mixtral),
-    "phi3": _Reader(_phi3, "full_attn_mod interpolate_factor"),
+    "phi3": _Reader(_mistral, "full_attn_mod interpolate_factor"),
     "qwen2": _Reader(_qwen2, _WINDOWS),
     "qwen3": _Reader(_qwen3, _WINDOWS),
     "qwen3_moe": _Reader(_qwen3_moe, f"intermediate_size {_WINDOWS}"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,14 +14,21 @@ from roofwidget.analysis.network import collective_time
 from roofwidget.chips import Chip, ChipLike, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.chips.figures import is_off_chip
-from roofwidget.kernels.columns import is_whole, quantity
+from roofwidget.kernels.columns import quantity
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
 from roofwidget.units import format_capacity, format_percent, format_quantity, format_significant
-from roofwidget.workloads.models.config import DecoderConfig, Weight, format_of_weights, weight_bits
+from roofwidget.workloads.models.config import (
+    DecoderConfig,
+    Weight,
+    bytes_of,
+    count_of,
+    format_of_weights,
+    weight_bits,
+)
 from roofwidget.workloads.models.quantisation import UNQUANTISED_BITS, WeightFormat
-from roofwidget.workloads.models.transformer import decoder_config
+from roofwidget.workloads.models.transformer import AnyDecoder, decoder_config
 from roofwidget.workloads.ops.mixture import expected_experts
 from roofwidget.workloads.tensors import DTYPES, checked_dtype
 
@@ -212,7 +218,7 @@ class Serving:
     @property
     def cache_bytes_per_chip(self) -> int:
         """Bytes of the cache on a chip. A latent is on every chip, and so is a head that several chips need."""
-        return _bytes(int(self._of_chip(self.batch)) * self._cached_per_chip, self.cache_dtype)
+        return bytes_of(int(self._of_chip(self.batch)) * self._cached_per_chip, self.cache_dtype)
 
     @property
     def memory_per_chip(self) -> int:
@@ -307,7 +313,7 @@ class Serving:
 
     def at(self, batch: int) -> Serving:
         """Return the bounds at another batch."""
-        return replace(self, batch=_whole(batch, "batch"))
+        return replace(self, batch=count_of(batch, "serve: batch"))
 
     def to_dataframe(self, batches: Iterable[int] | None = None) -> Any:
         """Return a pandas DataFrame with one row per batch; by default the powers of two that fit.
@@ -542,9 +548,8 @@ class Serving:
         return f"{fits}: {needed} of {usable} ({share}){kept}; {most}"
 
     def _turns(self) -> str:
-        compute, cache = self.compute_bound_from, self.cache_bound_from
-        first = "no batch" if compute is None else f"batch {compute:,}"
-        second = "no batch" if cache is None else f"batch {cache:,}"
+        turns = self.compute_bound_from, self.cache_bound_from
+        first, second = ("no batch" if batch is None else f"batch {batch:,}" for batch in turns)
         return f"matrices compute-bound from {first}; attention longer than matrices from {second}"
 
     def _notes(self) -> Iterator[str]:
@@ -601,7 +606,7 @@ class Serving:
 
 @keywords("serve", {"model": "give the configuration first: rw.serve(config, chip)", "n_chips": "write tp=…"})
 def serve(
-    config: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig,
+    config: AnyDecoder,
     chip: ChipLike,
     *,
     tp: int = 1,
@@ -698,7 +703,7 @@ def serve(
         "ep": ep,
         "pp": pp,
     }
-    whole = {name: _whole(value, name) for name, value in sizes.items()}
+    whole = {name: count_of(value, f"serve: {name}") for name, value in sizes.items()}
     _check_layout(decoder, **{name: whole[name] for name in ("tp", "ep", "pp")})
     made = Serving(
         decoder,
@@ -783,16 +788,6 @@ def _first(turned: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if turned(middle) else (middle, high)
     return high
-
-
-def _whole(value: Any, what: str) -> int:
-    if not is_whole(value) or value < 1:
-        raise ValueError(f"serve: {what} must be a whole number from 1, got {shown_value(value)}")
-    return int(value)
-
-
-def _bytes(elements: int, dtype: str) -> int:
-    return -(-elements * DTYPES[dtype] // 8)
 
 
 def _rounded(rate: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import UNARY
-from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, attended, like, multiply, rows, work
+from roofwidget.workloads.ops.formulas import FMA, SQRT, Term, Work, add, attended, like, multiply, rows, scaled, work
 from roofwidget.workloads.tensors import Tensor
 
 
@@ -46,7 +46,7 @@ class Tape:
             multiply(self.graph, [gradient, weight], result, work(("multiply-adds", "tensor", n)))
             self._accumulate(x, result)
             results = [like(weight, f"{name}.dweight")]
-            terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", n)]
+            terms: list[Term] = [("multiply-adds", "tensor", n)]
             if bias:
                 results.append(Tensor(f"{name}.dbias", (features,), weight.dtype))
                 terms.append(("bias", "vector", y.size - features))
@@ -56,7 +56,7 @@ class Tape:
 
     def norm(self, x: Tensor, kind: str, name: str) -> Tensor:
         """Normalise rows. Backward: 9 FLOPs per element (rmsnorm) or 13 (layernorm), with the gradient of gamma."""
-        y: Tensor = getattr(self.graph, kind)(x, name=name)
+        y = getattr(self.graph, kind)(x, name=name)
         words = ("gamma",) if kind == "rmsnorm" else ("gamma", "beta")
         each = 9 if kind == "rmsnorm" else 13
 
@@ -70,7 +70,7 @@ class Tape:
 
     def rope(self, x: Tensor, head_dim: Count, name: str) -> Tensor:
         """Rotate pairs. Backward: the inverse rotation."""
-        y: Tensor = self.graph.rope(x, head_dim=head_dim, name=name)
+        y = self.graph.rope(x, head_dim=head_dim, name=name)
 
         def back(gradient: Tensor) -> None:
             table = self.graph.tensors[f"{name}.table"]
@@ -100,7 +100,7 @@ class Tape:
 
     def add(self, a: Tensor, b: Tensor, name: str) -> Tensor:
         """Add two tensors. Backward: each of the two tensors gets the gradient unchanged."""
-        y: Tensor = self.graph.add(a, b, name=name)
+        y = self.graph.add(a, b, name=name)
 
         def back(gradient: Tensor) -> None:
             self._accumulate(a, gradient)
@@ -110,12 +110,13 @@ class Tape:
 
     def swiglu(self, gate: Tensor, up: Tensor, name: str) -> Tensor:
         """Multiply silu(gate) by up. Backward: 12 FLOPs per element, with silu recomputed."""
-        y: Tensor = self.graph.swiglu(gate, up, name=name)
+        y = self.graph.swiglu(gate, up, name=name)
 
         def back(gradient: Tensor) -> None:
             n = gate.size
-            terms = [(word, kind, each * n) for word, kind, each in UNARY["silu"]]
-            done = work(*terms, ("gradient of up", "vector", n), ("gradient of gate", "vector", 6 * n))
+            done = work(
+                *scaled(UNARY["silu"], n), ("gradient of up", "vector", n), ("gradient of gate", "vector", 6 * n)
+            )
             result = like(up, f"{name}.dup")
             self._step(f"{name}.dgate", "elementwise", [gradient, gate, up], gate, done, more=[result])
             self._accumulate(up, result)
@@ -124,11 +125,11 @@ class Tape:
 
     def activation(self, x: Tensor, kind: str, name: str) -> Tensor:
         """Apply a function of one variable. Backward: twice the FLOPs, for the function and its derivative."""
-        y: Tensor = getattr(self.graph, kind)(x, name=name)
+        y = getattr(self.graph, kind)(x, name=name)
 
         def back(gradient: Tensor) -> None:
             n = x.size
-            terms = [(word, klass, 2 * each * n) for word, klass, each in UNARY.get(kind, UNARY["gelu_tanh"])]
+            terms = scaled(UNARY.get(kind, UNARY["gelu_tanh"]), 2 * n)
             self._step(f"{name}.dx", "elementwise", [gradient, x], x, work(*terms, ("chain rule", "vector", n)))
 
         return self._remember(y, back)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
@@ -11,13 +10,13 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from roofwidget.analysis.utilization import ModelFlops
-from roofwidget.kernels.columns import is_whole
+from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, keywords, listed
-from roofwidget.workloads.models.config import Attention, DecoderConfig
-from roofwidget.workloads.models.transformer import decoder_config
+from roofwidget.workloads.models.config import Attention, DecoderConfig, count_of
+from roofwidget.workloads.models.transformer import AnyDecoder, decoder_config
 
-Model: TypeAlias = "float | str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig"
+Model: TypeAlias = "float | AnyDecoder"
 """A number of parameters, a decoder's name, a `config.json` (its path, or a dict), or a `DecoderConfig`."""
 
 _ATTENTION: Final = ("none", "full", "half", "exact")
@@ -176,8 +175,7 @@ def _shares(recompute: Any) -> tuple[Fraction, Fraction]:
                 raise ValueError(
                     f"model_flops: recompute['{word}'] must be a share from 0 to 1, got {shown_value(share)}"
                 )
-        first, second = (Fraction(recompute.get(word, 0)) for word in _SHARES)
-        return first, second
+        return Fraction(recompute.get("parameters", 0)), Fraction(recompute.get("attention", 0))
     if recompute not in _RECOMPUTE:
         raise ValueError(f"model_flops: unknown recompute {shown_value(recompute)}{choose_from(recompute, _RECOMPUTE)}")
     first, second = map(Fraction, _RECOMPUTE[recompute])
@@ -188,15 +186,15 @@ def _pairs_of_sizes(sizes: Mapping[str, int | None], seq: int | None, attention:
     missing = [name for name, value in {**sizes, "seq": seq}.items() if value is None]
     if missing:
         raise TypeError(f"model_flops: attention='{attention}' of a number of parameters needs {listed(missing)}")
-    layers, heads, head_dim = (_whole(value, name) for name, value in sizes.items())
+    layers, heads, head_dim = (count_of(value, f"model_flops: {name}") for name, value in sizes.items())
     one = Attention(heads, heads, head_dim, head_dim)
-    return layers * _per_token(one, _whole(seq, "seq"), attention)
+    return layers * _per_token(one, count_of(seq, "model_flops: seq"), attention)
 
 
 def _pairs_of_config(config: DecoderConfig, seq: int | None, attention: str) -> Fraction:
     if seq is None:
         raise TypeError(f"model_flops: attention='{attention}' needs 'seq', the tokens per sequence")
-    length = _whole(seq, "seq")
+    length = count_of(seq, "model_flops: seq")
     return sum(
         (many * _per_token(layer.attention, length, attention) for layer, many in config.kinds.items()), Fraction(0)
     )
@@ -212,19 +210,9 @@ def _per_token(one: Attention, seq: int, attention: str) -> Fraction:
 
 
 def _above_zero(value: Any, what: str) -> Fraction:
-    if (
-        not isinstance(value, (int, float, np.integer, np.floating))
-        or isinstance(value, bool)
-        or not 0 < value < math.inf
-    ):
+    if not is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"model_flops: {what} must be a number above zero, got {shown_value(value)}")
     return Fraction(int(value)) if is_whole(value) else Fraction(float(value))
-
-
-def _whole(value: Any, what: str) -> int:
-    if not is_whole(value) or value < 1:
-        raise ValueError(f"model_flops: {what} must be a whole number from 1, got {shown_value(value)}")
-    return int(value)
 
 
 def _number(value: Fraction) -> int | float:

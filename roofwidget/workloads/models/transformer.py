@@ -21,6 +21,8 @@ from roofwidget.workloads.ops.formulas import positive, whole
 from roofwidget.workloads.tensors import Tensor
 
 Phase: TypeAlias = Literal["prefill", "decode", "train"]
+AnyDecoder: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig
+"""A decoder's name, a `config.json` (its path, or a dict), or a `DecoderConfig`."""
 
 
 _WORDS: Final = {
@@ -192,9 +194,8 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     >>> {word: len(g.ops) for word, g in phases.items()}
     {'prefill': 15, 'decode': 15, 'train': 40}
     """
-    parts: dict[str, Any] = {"gated": gated, "norm": norm, "activation": activation, "attention": attention}
-    parts |= {"rope": rope, "bias": bias, "causal": causal, "experts": experts, "active": active, "touched": touched}
-    layer = Layer(hidden, heads, kv_heads, ffn, head_dim, **parts)
+    sizes = hidden, heads, kv_heads, ffn, head_dim, experts, active
+    layer = Layer(*sizes, gated, norm, activation, rope, bias, causal, attention, touched)
     graph = Graph(name, convention=convention)
     rows = 1 if _checked(phase) == "decode" else seq
     x = graph.input("x", (batch, rows, hidden), dtype)
@@ -208,7 +209,7 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
 
 
 def decoder(
-    preset: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig | None = None,
+    preset: AnyDecoder | None = None,
     *,
     batch: Count | None = None,
     seq: Count | None = None,
@@ -264,8 +265,11 @@ def decoder(
     if preset is not None and not (isinstance(preset, str) and not _is_path(preset)):
         if vocabulary is not None:
             layer = {"vocabulary": vocabulary, **layer}
-        share = _Share(tp, dtype, weight_dtype, cache_dtype)
-        return _of_config(decoder_config(preset), batch, seq, phase, layers, share, convention, layer)
+        config = decoder_config(preset)
+        kept = config if layers is None else replace(config, layers=config.layers[:layers])
+        sequences, length = _lengths(batch, seq)
+        share = Run(phase, length, dtype, weight_dtype, cache_dtype, layer.get("touched", "expected"), tp)
+        return _of_config(kept, sequences, share, convention, layer)
     name = None if preset is None else _known(preset)
     if tp != 1:
         raise TypeError("decoder: tp needs a configuration, as in decoder(decoder_config('llama-3-8b'), tp=8)")
@@ -292,49 +296,20 @@ def _lengths(batch: Count | None, seq: Count | None) -> tuple[Count, Count]:
     return sequences, dim("seq", 2, 131072, default=2048) if seq is None else seq
 
 
-@dataclass(frozen=True)
-class _Share:
-    tp: Count
-    activations: str
-    weights: str | None
-    cache: str | None
-
-
-def _of_config(  # noqa: PLR0917 - the arguments of `decoder`
-    config: DecoderConfig,
-    batch: Count | None,
-    seq: Count | None,
-    phase: Phase,
-    layers: int | None,
-    share: _Share,
-    convention: str | Convention,
-    layer: Mapping[str, Any],
+def _of_config(
+    config: DecoderConfig, batch: Count, run: Run, convention: str | Convention, layer: Mapping[str, Any]
 ) -> Graph:
     own = [word for word in layer if word != "touched"]
     if own:
         raise TypeError(f"decoder: a configuration has its own sizes; change {listed(own)} in the configuration")
-    if _checked(phase) == "train":
+    if _checked(run.phase) == "train":
         raise ValueError("decoder: the graph of a configuration has no training; use phase='prefill' or 'decode'")
-    touched = layer.get("touched", "expected")
-    if touched not in _WORDS["touched"]:
-        raise ValueError(f"unknown touched {touched!r:.40}{choose_from(touched, _WORDS['touched'])}")
-    sequences, length = _lengths(batch, seq)
-    kept = config if layers is None else replace(config, layers=config.layers[:layers])
-    run = Run(
-        "decode" if phase == "decode" else "prefill",
-        length,
-        share.activations,
-        share.weights,
-        share.cache,
-        touched,
-        share.tp,
-    )
-    return configured(kept, sequences, run, convention)
+    if run.touched not in _WORDS["touched"]:
+        raise ValueError(f"unknown touched {run.touched!r:.40}{choose_from(run.touched, _WORDS['touched'])}")
+    return configured(config, batch, run, convention)
 
 
-def decoder_config(
-    model: str | os.PathLike[str] | Mapping[str, Any] | DecoderConfig, *, name: str | None = None
-) -> DecoderConfig:
+def decoder_config(model: AnyDecoder, *, name: str | None = None) -> DecoderConfig:
     """Return the shape of a decoder: its parameters and its cache, counted exactly.
 
     Parameters

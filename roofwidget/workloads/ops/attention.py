@@ -25,6 +25,7 @@ from roofwidget.workloads.ops.formulas import (
     COUNTS_HALF,
     FMA,
     SOFTMAX,
+    Term,
     add,
     attended,
     fail,
@@ -48,10 +49,10 @@ class _Sizes:
     keys: Count
     d: Count
 
-    def terms(self, *, causal: bool) -> tuple[tuple[str, str, Count], ...]:
+    def terms(self, *, causal: bool) -> tuple[Term, ...]:
         return self._terms(lambda each, d: attended(each, self.queries, self.keys, d, causal=causal))
 
-    def windowed_terms(self, window: Count) -> tuple[tuple[str, str, Count], ...]:
+    def windowed_terms(self, window: Count) -> tuple[Term, ...]:
         """Return the terms of attention in which a query sees its own key and the `window` - 1 keys before it."""
         seeing = minimum(self.queries, self.keys)
         before = self.keys - seeing
@@ -61,7 +62,7 @@ class _Sizes:
         dense = 2 * self.queries * minimum(window, self.keys)
         return self._terms(lambda each, d: ceil_div(each * (left + COUNTS_ALL_PAIRS * (dense - left)) * d, 2))
 
-    def _terms(self, pairs: Callable[[Count, Count], Count]) -> tuple[tuple[str, str, Count], ...]:
+    def _terms(self, pairs: Callable[[Count, Count], Count]) -> tuple[Term, ...]:
         """Return the terms. ``pairs(a, b)`` returns ``a * b`` times the number of pairs that count."""
         many = self.batch * self.heads
         product = pairs(FMA * many, self.d)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from roofwidget.workloads.expressions import Count, ceil_div, maximum, minimum
 from roofwidget.workloads.graph import Graph
@@ -11,6 +11,7 @@ from roofwidget.workloads.ops.formulas import (
     DIVIDE,
     FMA,
     PADDING,
+    Term,
     add,
     fail,
     multiply,
@@ -24,17 +25,20 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
+_Pair: TypeAlias = "int | tuple[int, int]"
+"""One number for height and width, or one for each."""
+
 
 @operator
 def conv2d(
     graph: Graph,
     x: Tensor,
     channels: int,
-    kernel: int | tuple[int, int],
+    kernel: _Pair,
     *,
-    stride: int | tuple[int, int] = 1,
-    padding: int | tuple[int, int] = 0,
-    dilation: int | tuple[int, int] = 1,
+    stride: _Pair = 1,
+    padding: _Pair = 0,
+    dilation: _Pair = 1,
     groups: int = 1,
     bias: bool = False,
     algorithm: Literal["direct", "im2col"] = "direct",
@@ -71,7 +75,7 @@ def conv2d(
     out = Tensor(op, (images, channels, height, width), x.dtype)
     dense = height * taps[0] * width * taps[1]
     products = PADDING * dense + (1 - PADDING) * _valid(axes[0]) * _valid(axes[1]) if any(edges) else dense
-    terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", FMA * images * channels * each * products)]
+    terms: list[Term] = [("multiply-adds", "tensor", FMA * images * channels * each * products)]
     if bias:
         weights.append(weight(graph, op, "bias", (channels,), x.dtype))
         terms.append(("bias", "vector", out.size))
@@ -84,10 +88,10 @@ def conv2d(
 def max_pool2d(
     graph: Graph,
     x: Tensor,
-    kernel: int | tuple[int, int],
+    kernel: _Pair,
     *,
-    stride: int | tuple[int, int] | None = None,
-    padding: int | tuple[int, int] = 0,
+    stride: _Pair | None = None,
+    padding: _Pair = 0,
     name: str | None = None,
 ) -> Tensor:
     """Take the maximum of windows: Kh·Kw - 1 comparisons per output. `stride` is the kernel's size by default."""
@@ -132,7 +136,7 @@ class _Axis(NamedTuple):
         return ceil_div(self.positions, self.step)
 
 
-def _pair(op: str, word: str, value: int | tuple[int, int], least: int) -> tuple[int, int]:
+def _pair(op: str, word: str, value: _Pair, least: int) -> tuple[int, int]:
     pair = (value, value) if isinstance(value, int) else tuple(value)
     if len(pair) != 2 or any(type(part) is not int or part < least for part in pair):  # noqa: PLR2004 - height, width
         raise fail(op, f"{word} must be an int of at least {least}, or two of them (height, width), got {value!r:.40}")

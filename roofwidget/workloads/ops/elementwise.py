@@ -6,7 +6,7 @@ The FLOPs per element are the operations of the written-out function. Bytes are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeVar
 
 from roofwidget.support.did_you_mean import choose_from
 from roofwidget.workloads.expressions import Count
@@ -16,6 +16,7 @@ from roofwidget.workloads.ops.formulas import (
     DIVIDE,
     SQRT,
     TRANSCENDENTAL,
+    Term,
     add,
     broadcast,
     fail,
@@ -24,6 +25,7 @@ from roofwidget.workloads.ops.formulas import (
     promoted,
     rank,
     same,
+    scaled,
     weight,
     whole,
     work,
@@ -31,22 +33,21 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, checked_dtype
 
-_Terms: TypeAlias = "tuple[tuple[str, str, Count], ...]"
 _T = TypeVar("_T")
 
 
-def _plain(count: Count) -> _Terms:
+def _plain(count: Count) -> tuple[Term, ...]:
     return (("arithmetic", "vector", count),)
 
 
-_FUNCTION: Final[_Terms] = (("function", "transcendental", TRANSCENDENTAL),)
-_SIGMOID: Final[_Terms] = (
+_FUNCTION: Final[tuple[Term, ...]] = (("function", "transcendental", TRANSCENDENTAL),)
+_SIGMOID: Final[tuple[Term, ...]] = (
     ("negate, add 1", "vector", 2),
     ("exp", "transcendental", TRANSCENDENTAL),
     ("divide", "vector", DIVIDE),
 )
 
-UNARY: Final[Mapping[str, _Terms]] = {
+UNARY: Final[Mapping[str, tuple[Term, ...]]] = {
     "relu": _plain(COMPARE),
     "negative": _plain(1),
     "absolute": _plain(1),
@@ -92,8 +93,7 @@ def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) ->
     (('negate, add 1', 64), ('exp', 32), ('divide', 32), ('multiply by x', 32))
     """
     op = named(graph, name, function if function in UNARY else "unary")
-    done = work(*((word, kind, each * x.size) for word, kind, each in _found(op, function, UNARY)))
-    return add(graph, "elementwise", [x], like(x, op), done)
+    return add(graph, "elementwise", [x], like(x, op), work(*scaled(_found(op, function, UNARY), x.size)))
 
 
 @operator
@@ -158,7 +158,7 @@ def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: 
     """Add a new bias to the last axis and apply a function of `UNARY`: 1 FLOP per element more than the function."""
     op = named(graph, name, f"bias_{activation}" if activation in UNARY else "bias_activation")
     rank(op, x, 1, or_more=True)
-    terms = [(word, kind, each * x.size) for word, kind, each in _found(op, activation, UNARY)]
+    terms = scaled(_found(op, activation, UNARY), x.size)
     bias = weight(graph, op, "bias", (x.shape[-1],), x.dtype)
     return add(graph, "broadcast", [x, bias], like(x, op), work(("bias", "vector", x.size), *terms))
 
@@ -170,13 +170,12 @@ def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -
     rank(op, up, len(gate.shape))
     for axis in range(len(gate.shape)):
         same(op, gate, axis, up, axis)
-    terms = [(word, kind, each * gate.size) for word, kind, each in UNARY["silu"]]
     return add(
         graph,
         "elementwise",
         [gate, up],
         Tensor(op, gate.shape, promoted(gate, up)),
-        work(*terms, ("gate", "vector", gate.size)),
+        work(*scaled(UNARY["silu"], gate.size), ("gate", "vector", gate.size)),
     )
 
 

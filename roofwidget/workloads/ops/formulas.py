@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from roofwidget.workloads.expressions import Count, ceil_div, maximum, minimum, product, symbol
 from roofwidget.workloads.graph import Graph
@@ -32,6 +32,10 @@ COUNTS_ALL_PAIRS: Final = maximum(_CAUSAL - 1 - _EXACT, 0)
 COUNTS_HALF: Final = maximum(2 - _CAUSAL, 0)
 
 
+Term: TypeAlias = "tuple[str, str, Count]"
+"""The name of a part of a formula, its class of FLOPs and its FLOPs."""
+
+
 class Work(NamedTuple):
     """FLOPs by class, and named terms. The sum of the terms is the FLOPs."""
 
@@ -40,7 +44,7 @@ class Work(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def work(*terms: tuple[str, str, Count]) -> Work:
+def work(*terms: Term) -> Work:
     """Return the sum of terms ``(name, class, count)`` under the convention's rules for the classes."""
     flops: dict[str, Count] = {}
     named_terms: list[tuple[str, Count]] = []
@@ -54,6 +58,11 @@ def work(*terms: tuple[str, str, Count]) -> Work:
         if apart != 0:
             flops["transcendental"] = flops.get("transcendental", 0) + apart
     return Work(flops, tuple(named_terms))
+
+
+def scaled(terms: Iterable[Term], n: Count) -> list[Term]:
+    """Return the terms of n elements from those of one."""
+    return [(name, word, each * n) for name, word, each in terms]
 
 
 def add(

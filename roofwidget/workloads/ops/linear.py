@@ -8,6 +8,7 @@ from roofwidget.workloads.expressions import Count, ceil_div, product
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (
     FMA,
+    Term,
     broadcast,
     fail,
     multiply,
@@ -89,7 +90,7 @@ def linear(
     d, f = x.shape[-1], positive(op, "features", features)
     out = Tensor(op, (*x.shape[:-1], f), dtype or x.dtype)
     weights = [weight(graph, op, "weight", (d, f), weight_dtype or x.dtype)]
-    terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", FMA * rows(x) * d * f)]
+    terms: list[Term] = [("multiply-adds", "tensor", FMA * rows(x) * d * f)]
     if bias:
         weights.append(weight(graph, op, "bias", (f,), weight_dtype or x.dtype))
         terms.append(("bias", "vector", out.size))

@@ -8,6 +8,7 @@ from roofwidget.workloads.ops.formulas import (
     DIVIDE,
     SOFTMAX,
     SQRT,
+    Term,
     Work,
     add,
     fail,
@@ -59,7 +60,7 @@ def layernorm(
     op = named(graph, name, "layernorm")
     rank(op, x, 1, or_more=True)
     r, n = rows(x), x.size
-    terms: list[tuple[str, str, Count]] = [
+    terms: list[Term] = [
         ("mean", "vector", n + DIVIDE * r),
         ("variance", "vector", 3 * n + DIVIDE * r),
         ("reciprocal root", "vector", SQRT * r),
@@ -82,7 +83,7 @@ def rmsnorm(
     op = named(graph, name, "rmsnorm")
     rank(op, x, 1, or_more=True)
     r, n = rows(x), x.size
-    terms: list[tuple[str, str, Count]] = [
+    terms: list[Term] = [
         ("mean square", "vector", 2 * n + DIVIDE * r),
         ("epsilon, reciprocal root", "vector", r + SQRT * r),
         ("scale", "vector", n),
@@ -102,7 +103,7 @@ def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None
     return _along_rows(graph, op, x, (), work(*softmax_terms(x.size)), passes=passes)
 
 
-def softmax_terms(n: Count) -> tuple[tuple[str, str, Count], ...]:
+def softmax_terms(n: Count) -> tuple[Term, ...]:
     """Return the terms of a softmax over n elements. Of the `softmax` FLOPs per element, one is the exponential."""
     return ("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n)
 
@@ -157,7 +158,7 @@ def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = No
     return add(graph, "reduction", [x], out, work(("add", "vector", x.size - out.size)), axes=[place])
 
 
-def _given(op: str, terms: list[tuple[str, str, Count]], each: int | None, n: Count) -> Work:
+def _given(op: str, terms: list[Term], each: int | None, n: Count) -> Work:
     if each is None:
         return work(*terms)
     if type(each) is not int or each < 0:

@@ -9,7 +9,6 @@ and Patterson (2009) use this traffic as the bound on operational intensity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -202,7 +201,7 @@ _NUMERICAL: Final = {
     ),
 }
 
-SOURCES: Final[Mapping[str, str]] = MappingProxyType(
+SOURCES: Final = MappingProxyType(
     {
         **_PRODUCTS,
         **_CONVOLUTIONS,

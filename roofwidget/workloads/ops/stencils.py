@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from roofwidget.workloads.graph import Graph
@@ -13,7 +12,7 @@ from roofwidget.workloads.tensors import Tensor
 _FLOPS: Final = {5: 4, 7: 8, 27: 30}
 _AXES: Final = {5: 2, 7: 3, 27: 3}
 # Reads of the grid after the first read, by number of points and layer condition.
-_EXTRA_READS: Final[Mapping[int, Mapping[str, int]]] = {
+_EXTRA_READS: Final = {
     5: {"held": 0, "rows": 2},
     7: {"held": 0, "planes": 2, "rows": 4},
     27: {"held": 0, "planes": 2, "rows": 8},

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import roofwidget as rw
 from roofwidget.measure.counts import Grouping
+from tests import places
+from tests.places import text_of
+from tests.tables import warns
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "hlo"
+FIXTURES = places.FIXTURES / "hlo"
 MATRIX = 256 * 256 * 4
 
 
-def text_of(name: str) -> str:
-    return (FIXTURES / f"{name}.txt").read_text(encoding="utf-8")
+def listing(name: str) -> str:
+    return text_of(FIXTURES / f"{name}.txt")
 
 
 def read(name: str, by: Grouping = "fusion") -> rw.Profile:
-    return rw.from_hlo_text(text_of(name), by=by)
+    return rw.from_hlo_text(listing(name), by=by)
 
 
 def kernel(profile: rw.Profile, name: str) -> rw.Kernel:
@@ -69,7 +71,7 @@ def test_the_trip_count_of_a_loop_is_read_from_a_text_with_backslashes() -> None
 
 @pytest.mark.parametrize("name", ["gpu", "scan"])
 def test_a_counter_says_the_length_of_a_loop_if_the_compiler_does_not(name: str) -> None:
-    text = re.sub(r"known_trip_count", "unknown", text_of(name))
+    text = re.sub(r"known_trip_count", "unknown", listing(name))
     loops = [w for w in rw.from_hlo_text(text).warnings if "number of iterations" in w]
     # The loop of the GPU's text has no counter.
     assert (rw.from_hlo_text(text).bytes == read(name).bytes, len(loops)) == (
@@ -116,7 +118,7 @@ def test_the_length_of_a_loop_follows_from_its_counter(start: str, step: str, st
     )
     counts = {k.name: k.count for k in p.kernels}
     assert counts.get("y", 0) == (1 if runs is None else runs)
-    assert any("number of iterations" in w for w in p.warnings) == (runs is None)
+    assert warns(p, "number of iterations") == (runs is None)
 
 
 def test_loops_in_loops_multiply() -> None:
@@ -141,7 +143,7 @@ def test_the_branch_with_most_flops_counts_and_a_warning_names_it() -> None:
     assert [warning for warning in p.warnings if "the branch with most FLOPs counts" in warning]
     old = read("old")
     assert old.flops == 2 * 64**3
-    assert any("no.11 of conditional.16" in warning for warning in old.warnings)
+    assert warns(old, "no.11 of conditional.16")
 
 
 # Fused, unfused and compulsory bytes
@@ -286,14 +288,14 @@ def test_arrays_in_the_memory_of_a_tpu_move_no_bytes_of_its_main_memory() -> Non
     assert kernel(p, "copy-start.1").bytes == kernels
     # The filters are on the chip already.
     assert kernel(p, "Dense_0 convolution_add_fusion").bytes == image + result
-    assert any("in the memory of the chip or of the host" in w and "copy-start.1" in w for w in p.warnings)
+    assert warns(p, "in the memory of the chip or of the host", "copy-start.1")
 
 
 def test_memory_space_one_of_a_gpu_is_main_memory() -> None:
     p = read("gpu")
     row = p.kernels.names.tolist().index("all-gather-start")
     assert p.kernels.bytes[row] == 5 * 1024 * 512 * 4
-    assert not any("memory of the chip" in warning for warning in p.warnings)
+    assert not warns(p, "memory of the chip")
 
 
 def test_narrow_types_are_packed() -> None:
@@ -418,8 +420,8 @@ def test_a_call_to_a_library_is_unknown_and_a_warning_names_it() -> None:
     assert call.flops is None
     assert call.bytes == 2 * MATRIX + 4
     assert p.flops == 0
-    assert any("calls to libraries" in w and "lapack_spotrf_ffi" in w for w in p.warnings)
-    assert any("FLOPs of 1 operation are unknown" in w for w in p.warnings)
+    assert warns(p, "calls to libraries", "lapack_spotrf_ffi")
+    assert warns(p, "FLOPs of 1 operation are unknown")
 
 
 def test_the_shapes_of_a_cublas_product_say_its_flops_and_its_scratch_memory_is_no_output() -> None:
@@ -446,13 +448,13 @@ def test_a_product_that_is_printed_as_a_convolution_is_a_product() -> None:
 def test_an_unknown_operation_is_unknown_and_a_warning_names_it() -> None:
     p = read("old")
     assert kernel(p, "frobnicate.1").flops is None
-    assert any("operations without a rule for their FLOPs: frobnicate" in w for w in p.warnings)
+    assert warns(p, "operations without a rule for their FLOPs: frobnicate")
 
 
 def test_a_dynamic_size_counts_with_the_largest_and_a_warning_says_so() -> None:
     p = read("old")
     assert kernel(p, "reduce.1").bytes == 64 * 64 * 4 + 4 + 64 * 4
-    assert any("arrays of a dynamic size" in w and "frobnicate.1" in w for w in p.warnings)
+    assert warns(p, "arrays of a dynamic size", "frobnicate.1")
 
 
 # Collectives
@@ -465,7 +467,7 @@ def test_an_all_reduce_sends_twice_its_array_but_for_one_share() -> None:
     assert reduced.bytes == {"main": 2 * array, "network": 2 * array * 3 // 4}
     # The second half of the pair does nothing.
     assert not [name for name in p.kernels.names if "done" in name]
-    assert any("runs on 4 chips" in w for w in p.warnings)
+    assert warns(p, "runs on 4 chips")
 
 
 def test_an_all_gather_sends_its_result_but_for_one_share() -> None:
@@ -506,7 +508,7 @@ def test_a_fusion_sends_what_the_collectives_in_it_send() -> None:
 def test_a_collective_among_an_unknown_number_of_chips_has_unknown_bytes_over_the_link() -> None:
     p = read("old")
     assert np.isnan(p.kernels.network_bytes).all()
-    assert any("among an unknown number of chips" in w and "all-reduce.1" in w for w in p.warnings)
+    assert warns(p, "among an unknown number of chips", "all-reduce.1")
 
 
 def test_what_goes_to_the_host_or_arrives_sends_nothing_over_the_link() -> None:
@@ -551,7 +553,7 @@ def test_the_program_before_optimisation_can_be_read() -> None:
 
 def test_a_profile_has_the_name_of_the_program_or_the_given_one() -> None:
     assert read("scan").name == "jit_scan"
-    assert rw.from_hlo_text(text_of("scan"), name="ten products").name == "ten products"
+    assert rw.from_hlo_text(listing("scan"), name="ten products").name == "ten products"
 
 
 def test_a_program_of_one_parameter_says_that_nothing_was_counted() -> None:
@@ -575,8 +577,8 @@ def test_rows_are_judged_on_a_chip() -> None:
 def test_a_layer_that_xla_compiled_for_an_h100_has_the_work_of_its_shapes() -> None:
     # softmax(x + gelu(x up) down) in bf16; the second product adds x.
     rows, width, inner = 4096, 4096, 16384
-    path = Path(__file__).parents[2] / "fixtures" / "gpu" / "jax_layer.hlo.txt"
-    found = {op.name: op for op in rw.from_hlo_text(path.read_text(encoding="utf-8")).ops}
+    path = places.FIXTURES / "gpu" / "jax_layer.hlo.txt"
+    found = {op.name: op for op in rw.from_hlo_text(text_of(path)).ops}
     assert list(found) == ["custom-call.1", "loop_multiply_fusion", "cublas-lt-matmul.2", "triton_softmax.2"]
     product = 2 * rows * width * inner
     moved = 2 * (rows * width + width * inner + rows * inner)

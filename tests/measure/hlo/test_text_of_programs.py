@@ -10,8 +10,10 @@ import pytest
 import roofwidget as rw
 from roofwidget.measure.hlo.scopes import module_of
 from roofwidget.measure.hlo.text import parse
+from tests import places
+from tests.places import text_of
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "hlo"
+FIXTURES = places.FIXTURES / "hlo"
 GOOD = """HloModule m
 
 ENTRY %e (x: f32[2]) -> f32[2] {
@@ -79,7 +81,7 @@ def test_a_bad_text_gives_one_error_that_names_the_line_and_what_was_expected(te
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FIXTURES.glob("*.txt")))
 def test_a_text_that_is_cut_off_anywhere_gives_an_error_of_ours(name: str) -> None:
-    text = (FIXTURES / f"{name}.txt").read_text(encoding="utf-8").rstrip()
+    text = text_of(FIXTURES / f"{name}.txt").rstrip()
     for end in range(0, len(text) - 1, max(len(text) // 60, 1)):
         with pytest.raises(ValueError, match=r"^HLO text"):
             rw.from_hlo_text(text[:end])
@@ -125,7 +127,7 @@ def test_brackets_and_quotes_in_texts_of_attributes_do_not_confuse() -> None:
 
 
 def test_layouts_with_tiles_and_memory_spaces_are_read() -> None:
-    module = parse((FIXTURES / "tpu.txt").read_text(encoding="utf-8"))
+    module = parse(text_of(FIXTURES / "tpu.txt"))
     copied = module.entry.instructions["copy-start.1"].results
     assert [(array.dtype, array.dims, array.space) for array in copied] == [
         ("bf16", (1024, 256), 1),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.places import ROOT
+
 SCRIPT = """
 import sys
 sys.modules["jax"] = None  # as if it were not installed

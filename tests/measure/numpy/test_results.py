@@ -82,7 +82,7 @@ STEPS: dict[str, Step] = {
 NUMBERS = arrays(np.float64, (4, 4), elements=st.floats(-8, 8, width=16))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(first=NUMBERS, second=NUMBERS, names=st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6))
 def test_a_counted_function_returns_what_the_plain_function_returns(first: Any, second: Any, names: list[str]) -> None:
     def chain(a: Any, b: Any) -> Any:

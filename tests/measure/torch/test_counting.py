@@ -19,6 +19,7 @@ from roofwidget.measure.torch.dispatch import count
 from roofwidget.measure.torch.tensors import OpCall
 from roofwidget.workloads import Graph
 from tests.measure.torch.models import Block, ResNet18, decoder
+from tests.tables import warns
 
 UNTIMED = Request(timing=None)
 IMAGE = torch.zeros(1, 3, 224, 224)
@@ -375,7 +376,7 @@ def test_what_is_in_no_table_has_unknown_flops() -> None:
     counts = counted(torch.linalg.cholesky, torch.eye(4))
     assert None in [op.flops for op in counts.ops]
     profile = rw.profile(torch.linalg.cholesky, torch.eye(4), timing=None)
-    assert any("unknown" in warning for warning in profile.warnings)
+    assert warns(profile, "unknown")
 
 
 def test_sparse_tensors_have_unknown_bytes() -> None:

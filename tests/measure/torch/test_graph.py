@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -16,10 +15,11 @@ from torch.nn import functional  # noqa: E402
 import roofwidget as rw  # noqa: E402
 from roofwidget.workloads import Graph  # noqa: E402
 from tests.measure.torch.models import Block, ResNet18  # noqa: E402
+from tests.places import DOCS, text_of  # noqa: E402
 
 Value: TypeAlias = Any
 
-USING: Final = Path(__file__).parents[3] / "docs" / "using.md"
+USING: Final = DOCS / "using.md"
 
 
 def module(forward: Any, **parts: Any) -> Any:
@@ -341,13 +341,8 @@ def test_a_function_of_pytorch_itself_is_a_model() -> None:
     assert [op.name for op in rw.Graph.from_torch(torch.relu, torch.zeros(4)).ops] == ["relu"]
 
 
-def test_a_size_that_depends_on_values_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"a tensor has the size u0, which depends on the values of a tensor"):
-        rw.Graph.from_torch(lambda x: x[x > 0].relu(), torch.zeros(4))
-
-
 def test_the_example_of_the_guide_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", USING.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text_of(USING), re.DOTALL)
     (example,) = [block for block in blocks if "from_torch" in block]
     names: dict[str, Any] = {}
     exec(example, names)  # noqa: S102 - our own text
@@ -359,22 +354,27 @@ def test_something_that_is_no_model_is_refused() -> None:
         rw.Graph.from_torch("resnet18", torch.zeros(2))
 
 
-def test_a_model_without_a_tensor_is_refused_with_an_example() -> None:
-    with pytest.raises(ValueError, match=r"needs example inputs for Linear, and got no tensor; call it as"):
-        rw.Graph.from_torch(nn.Linear(4, 4), 3)
+def branch(x: Value) -> Value:
+    return x + 1 if x.sum() > 0 else x
 
 
-def test_a_model_that_cannot_be_exported_is_refused_with_the_reason() -> None:
-    def branch(x: Value) -> Value:
-        return x + 1 if x.sum() > 0 else x
-
-    with pytest.raises(ValueError, match=r"torch\.export cannot trace branch: .*; make torch\.export\.export"):
-        rw.Graph.from_torch(branch, torch.zeros(4))
-
-
-def test_a_model_without_operations_is_refused() -> None:
-    with pytest.raises(ValueError, match="Identity has no operations: it returns its inputs, or views of them"):
-        rw.Graph.from_torch(nn.Identity(), torch.zeros(4))
+@pytest.mark.parametrize(
+    ("model", "given", "message"),
+    [
+        (
+            lambda x: x[x > 0].relu(),
+            torch.zeros(4),
+            "a tensor has the size u0, which depends on the values of a tensor",
+        ),
+        (nn.Linear(4, 4), 3, "needs example inputs for Linear, and got no tensor; call it as"),
+        (branch, torch.zeros(4), r"torch\.export cannot trace branch: .*; make torch\.export\.export"),
+        (nn.Identity(), torch.zeros(4), "Identity has no operations: it returns its inputs, or views of them"),
+    ],
+    ids=["a size that depends on values", "no tensor", "no way to export it", "no operations"],
+)
+def test_a_model_that_makes_no_graph_is_refused_with_the_reason(model: Any, given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rw.Graph.from_torch(model, given)
 
 
 def test_an_operation_in_an_unknown_form_is_opaque() -> None:

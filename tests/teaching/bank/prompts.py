@@ -69,12 +69,14 @@ def rounds_to(value: float, text: str) -> bool:
     return abs(Decimal(value) - number) <= Decimal(1).scaleb(int(number.as_tuple().exponent)) / 2
 
 
-def check_formula(key: str, formula: Callable[..., float]) -> None:
-    """Check that a formula of a prompt's numbers gives the answer, for all of at least three prompts."""
+def check_answers(key: str, text: str, formula: Callable[[str], float], *, fewest: int = 3) -> None:
+    """Check the printed answer, and that a formula gives the answer of each prompt, of which three or more differ."""
+    assert rounds_to(printed(key).answer, text)
     found = answers_by_prompt(key)
     assert len(found) >= 3
-    for prompt, answer in found.items():
-        assert abs(formula(*numbers(prompt)) / answer - 1) < 1e-9, (prompt, answer, numbers(prompt))
+    assert len(set(found.values())) >= fewest
+    for prompt, answer in (found | {printed(key).prompt: printed(key).answer}).items():
+        assert abs(formula(prompt) / answer - 1) < 1e-9, (prompt, answer, numbers(prompt))
 
 
 def check_choice(question: Question) -> None:
