@@ -593,7 +593,8 @@ def test_a_faster_precision_that_quantised_weights_allow_is_named() -> None:
     said = "Assumed: arithmetic of bf16. Quantised weights allow a faster one: dtype="
     assert f"{said}'fp8' or 'int8'." in rw.serve(v3, "h200-sxm", tp=8).notes
     assert f"{said}'fp4' or 'fp8' or 'int8'." in rw.serve(v3, "b200", tp=8, weight_dtype="mxfp4").notes
-    for more in ({"dtype": "fp8"}, {"weight_dtype": "bf16"}):
+    others: list[dict[str, Any]] = [{"dtype": "fp8"}, {"weight_dtype": "bf16"}]
+    for more in others:
         assert not any("arithmetic" in note for note in rw.serve(v3, "h200-sxm", tp=8, **more).notes)
     assert not any("arithmetic" in note for note in rw.serve(v3, "a100-sxm-80gb", tp=8, dtype="int8").notes)
 
