@@ -208,7 +208,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         """Send the values of the named shared traits to all pages, with the number of the handled message."""
         with self._messages.lock:
             # Pages must also read the phase and the partition before the other values.
-            state = self.get_state(sorted(self._shared(names), key=_PLACES.__getitem__))
+            state = self.get_state(_in_order(self._shared(names)))
             if state or self._messages.is_handling:
                 state[STAMP] = self._messages.stamp(is_answer=True)
                 self._send({"method": "update", "state": state, "buffer_paths": []})
@@ -366,7 +366,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             keys.add("chips")
         with self._messages.lock:
             if keys is None or self._unsent is None:
-                super().send_state(keys)
+                # A page takes one value after another. So they are in the order in which they take effect:
+                # the groups of a new phase are not those of the phase before.
+                super().send_state(None if keys is None else _in_order(keys))
             else:
                 self._unsent |= keys
 
@@ -403,6 +405,11 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def show(self) -> None:
         """Display the widget in the output of the current notebook cell."""
         display(self)  # type: ignore[no-untyped-call]
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names of traits in the order in which they take effect."""
+    return sorted(names, key=lambda name: _PLACES.get(name, len(_PLACES)))
 
 
 def _without_former_columns(values: dict[str, Any], state: State) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from roofwidget.workloads.models.chains import chain
 from roofwidget.workloads.models.config import DecoderConfig
 from roofwidget.workloads.models.hpc import hpc_set
 from roofwidget.workloads.models.huggingface import ARCHITECTURES
+from roofwidget.workloads.models.quantisation import WEIGHT_FORMATS, WeightFormat
 from roofwidget.workloads.models.resnet import resnet18, resnet50
 from roofwidget.workloads.models.serving import Serving, serve
 from roofwidget.workloads.models.training import model_flops
@@ -43,6 +44,7 @@ __all__ = [
     "DECODERS",
     "DTYPES",
     "KINDS",
+    "WEIGHT_FORMATS",
     "Convention",
     "DecoderConfig",
     "Dim",
@@ -54,6 +56,7 @@ __all__ = [
     "Refusal",
     "Serving",
     "Tensor",
+    "WeightFormat",
     "chain",
     "decoder",
     "decoder_config",

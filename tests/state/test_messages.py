@@ -20,6 +20,7 @@ from traitlets import TraitError
 import roofwidget as rw
 from roofwidget import Chip, RooflineWidget
 from roofwidget.state.messages import applied
+from roofwidget.state.state import TRAITS
 
 SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": None})
 LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
@@ -490,3 +491,13 @@ def test_a_column_that_no_table_had_is_refused_and_one_of_the_kernels_before_is_
     widget.kernels = KERNELS
     widget.set_state({"columns": ["name", "block"], "search": "matmul"})
     assert (widget.columns, widget.search) == (("name",), "matmul")
+
+
+def test_the_values_of_a_message_are_in_the_order_in_which_they_take_effect(page: Page) -> None:
+    # A page takes one value after another: the groups of a new phase are not those of the phase before.
+    names = ["zoom", "partition", "hovered", "phase", "dims", "moves", "convention", "shown", "view", "dtype"]
+    page.hears()
+    page.widget.send_state({*names})
+    (sent,) = page.hears()
+    assert [name for name in sent if name in names] == [name for name in TRAITS if name in names]
+    assert list(sent).index("phase") < list(sent).index("partition")

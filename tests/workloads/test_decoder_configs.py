@@ -336,9 +336,8 @@ def test_the_text_names_layers_weights_and_cache() -> None:
         "12 layers  64 heads, 8 of keys (GQA), window 128; 4 of 32 experts of 2,880",
         "12 layers  64 heads, 8 of keys (GQA); 4 of 32 experts of 2,880",
         "width      2,880, vocabulary 201,088",
-        "weights    41.8 GB at bf16",
+        "weights    13.8 GB at mxfp4",
         "cache      49.2 kB per token at bf16",
-        "The published weights are quantised ('mxfp4'); they count at the dtype that is asked for.",
     ]
 
 

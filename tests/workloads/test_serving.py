@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +13,9 @@ from typing import Any, Final
 import pytest
 
 import roofwidget as rw
+from roofwidget.chips.figures import is_host_link
 from roofwidget.workloads import decoder, decoder_config
+from roofwidget.workloads.models.serving import switch_adds
 from tests.places import write
 from tests.workloads.hf_configs import CONFIGS
 
@@ -44,9 +48,10 @@ class Hand:
         elements = self.matrices + self.experts * self.active + self.table
         return 2 * batch * elements / PEAK
 
-    def weights(self, batch: int, width: int) -> float:
-        touched = self.many * (1 - (1 - self.active / self.many) ** batch) if self.many else 0
-        rows = 0 if self.tied else batch * width
+    def weights(self, batch: int, width: int, *, least: bool = False) -> float:
+        mean = self.many * (1 - (1 - self.active / self.many) ** batch) if self.many else 0
+        touched = self.active if least else mean
+        rows = 0 if self.tied else (1 if least else batch) * width
         return 2 * (self.matrices + self.vectors + self.experts * touched + self.table + rows) / BANDWIDTH
 
 
@@ -122,7 +127,7 @@ HANDS = {
 
 
 def serving(name: str, **more: Any) -> rw.Serving:
-    config = decoder_config(CONFIGS[name], name=name)
+    config = replace(decoder_config(CONFIGS[name], name=name), quantised=None)
     return rw.serve(config, more.pop("chip", CHIP), **{"batch": BATCH, "context": CONTEXT, **more})
 
 
@@ -138,7 +143,7 @@ def test_the_hand_counts_cover_two_mixtures_mla_a_window_and_a_tied_embedding() 
 
 
 @pytest.mark.parametrize("name", HANDS)
-def test_the_bound_of_a_decode_step_is_that_of_the_hand_count(name: str) -> None:
+def test_a_decode_step_takes_at_least_the_longer_of_all_compute_and_all_memory(name: str) -> None:
     hand, made = HANDS[name], serving(name)
     width = decoder_config(CONFIGS[name]).hidden
     step = made.decode
@@ -146,9 +151,76 @@ def test_the_bound_of_a_decode_step_is_that_of_the_hand_count(name: str) -> None
     assert step.weights_time == pytest.approx(hand.weights(BATCH, width), rel=1e-12)
     assert step.attention_compute == pytest.approx(BATCH * hand.pair_flops / PEAK, rel=1e-12)
     assert step.cache_time == pytest.approx(BATCH * 2 * hand.cache / BANDWIDTH, rel=1e-12)
-    matrices = max(hand.linear(BATCH), hand.weights(BATCH, width))
+    compute = hand.linear(BATCH) + BATCH * hand.pair_flops / PEAK
+    memory = hand.weights(BATCH, width, least=True) + BATCH * 2 * hand.cache / BANDWIDTH
+    assert made.tokens_per_second == pytest.approx(BATCH / max(compute, memory), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", HANDS)
+def test_serial_is_the_matrices_and_then_attention_each_by_its_slower_resource(name: str) -> None:
+    hand, made = HANDS[name], serving(name)
+    matrices = max(hand.linear(BATCH), hand.weights(BATCH, made.config.hidden))
     attention = max(BATCH * hand.pair_flops / PEAK, BATCH * 2 * hand.cache / BANDWIDTH)
-    assert made.tokens_per_second == pytest.approx(BATCH / (matrices + attention), rel=1e-12)
+    assert made.decode.serial_time == pytest.approx(matrices + attention, rel=1e-12)
+    assert made.serial_tokens_per_second == pytest.approx(BATCH / (matrices + attention), rel=1e-12)
+
+
+def random_servings(many: int) -> Iterator[rw.Serving]:
+    """Yield `many` servings of random models, sizes and chips."""
+    draw = random.Random(0)  # noqa: S311 - sizes for tests
+    for _ in range(many):
+        name = draw.choice(sorted(HANDS))
+        layout = {draw.choice(["tp", "pp", "ep"] if HANDS[name].many else ["tp", "pp"]): draw.choice([1, 2, 4, 8])}
+        chip = CHIP.replace(
+            peak_flops={"bf16": 10 ** draw.uniform(13, 17)},
+            memories={"HBM": 10 ** draw.uniform(11, 14), "L2": rw.Memory("L2", None, 10 ** draw.uniform(6, 10))},
+            links={"NVLink": 10 ** draw.uniform(9, 13)},
+        )
+        sizes = {"batch": 2 ** draw.randrange(12), "context": 2 ** draw.randrange(1, 18)}
+        words = {
+            "network": draw.choice(["overlapped", "exposed", "none"]),
+            "all_reduce": draw.choice(["ring", "switch"]),
+        }
+        yield serving(name, chip=chip, **layout, **sizes, **words)
+
+
+def test_at_most_is_never_below_serial_and_never_falls_with_a_faster_chip() -> None:
+    binding = set()
+    for made in random_servings(300):
+        chip = made.chip
+        faster = [
+            chip.replace(peak_flops={"bf16": 2 * chip.peak()}),
+            chip.replace(memories={"HBM": 2 * chip.bandwidth()}),
+            chip.replace(links={"NVLink": 2 * chip.link_bandwidth()}),
+        ]
+        for phase in ("decode", "prefill"):
+            step = getattr(made, phase)
+            binding.add(step.bound_by)
+            assert step.tokens_per_second >= step.serial_tokens_per_second * (1 - 1e-12)
+            for other in faster:
+                assert getattr(replace(made, chip=other), phase).time <= step.time * (1 + 1e-12)
+    assert binding == {"compute", "weights", "cache", "network"}
+
+
+def test_at_most_and_serial_are_equal_where_both_parts_meet_the_same_limit() -> None:
+    # Mistral 7B, 64 sequences of 8,192 tokens on one H100: matrices and attention are both memory-bound, 14.5 ms.
+    step = serving("Mistral-7B-v0.1", chip="h100-sxm", batch=64).decode
+    kept = (50 * 2**20 + 132 * 256 * 1024) / 3.35e12
+    assert step.serial_time == pytest.approx(14.5e-3, rel=0.005)
+    assert step.time == pytest.approx(step.serial_time - kept, rel=1e-4)
+
+
+def test_bytes_that_the_caches_of_a_chip_can_keep_need_not_be_read_again() -> None:
+    weights, cache = HANDS["Meta-Llama-3-8B"].weights(1, 4096), 2 * HANDS["Meta-Llama-3-8B"].cache / BANDWIDTH
+    small, large = (CHIP.replace(memories={"L2": rw.Memory("L2", None, size)}) for size in (4e9, 40e9))
+    one = serving("Meta-Llama-3-8B", chip=small, batch=1).decode
+    assert one.memory_time == pytest.approx(weights + cache - 4e9 / BANDWIDTH)
+    assert sum(one.parts.values()) == pytest.approx(one.time)
+    other = serving("Meta-Llama-3-8B", chip=large, batch=1).decode
+    assert (other.memory_time, other.bound_by) == (0.0, "compute")
+    # A memory outside of the chip keeps nothing that the main memory does not have to deliver.
+    host = CHIP.replace(memories={"LPDDR5X": rw.Memory("LPDDR5X", 5e11, 480e9)})
+    assert serving("Meta-Llama-3-8B", chip=host).decode.kept_time == 0
 
 
 @pytest.mark.parametrize("name", HANDS)
@@ -156,7 +228,7 @@ def test_the_time_to_the_first_token_is_that_of_the_hand_count(name: str) -> Non
     hand = HANDS[name]
     elements = hand.matrices + hand.experts * hand.active
     matrices = 2 * (CONTEXT * elements + hand.table) / PEAK
-    expected = matrices + hand.prefill_flops / PEAK
+    expected = matrices + hand.prefill_flops / PEAK  # all of it is compute, so that overlap changes nothing
     assert serving(name).time_to_first_token == pytest.approx(expected, rel=1e-12)
 
 
@@ -204,6 +276,16 @@ def test_the_published_sizes_of_weights_are_reproduced() -> None:
     assert round(decoder_config("llama-3-405b").weight_bytes() / 1e10) == 81
     made = serving("gpt-oss-120b", weight_dtype="int4")
     assert made.weight_bytes == 116_829_156_672 // 2
+    # The model cards of gpt-oss: 60.8 and 12.8 GiB. Experts at 4.25 bits, all other parameters at 16.
+    large, small = (rw.serve(CONFIGS[name], "h100-sxm") for name in ("gpt-oss-120b", "gpt-oss-20b"))
+    assert large.weight_bytes == (114_661_785_600 * 17 // 4 + 2_167_371_072 * 16) // 8 == 65_248_815_744
+    assert small.weight_bytes == (19_110_297_600 * 17 // 4 + 1_804_459_584 * 16) // 8 == 13_761_264_768
+    assert (round(large.weight_bytes / 2**30, 1), round(small.weight_bytes / 2**30, 1)) == (60.8, 12.8)
+    assert large.fits
+    assert large.capacity is not None
+    assert large.capacity - large.weight_bytes_per_chip == 20_271_994_240
+    assert large.weight_dtype == "mxfp4"
+    assert "bf16, weights mxfp4, cache bf16" in repr(large)
 
 
 # -- what binds --------------------------------------------------------------------------------------------------------
@@ -305,6 +387,15 @@ def test_more_chips_than_heads_of_keys_hold_a_copy_of_one() -> None:
     assert sixteen.weight_bytes_per_chip == 2 * ((8_030_261_248 - norms - keys) // 16 + keys // 8 + norms)
 
 
+def test_what_is_reserved_is_left_for_nothing_else() -> None:
+    # 85,520,809,984 usable bytes less 16,060,522,496 of weights, 1 GiB of cache a sequence: 64. Less 8e9: 57.
+    plain = rw.serve("llama-3-8b", "h100-sxm", batch=64, context=8192)
+    less = rw.serve("llama-3-8b", "h100-sxm", batch=64, context=8192, reserve="8 GB")
+    assert (plain.fits, plain.max_batch) == (True, 64)
+    assert (less.reserve, less.capacity, less.fits, less.max_batch) == (8e9, plain.capacity, False, 57)
+    assert "of 85.5 GB usable (99 %), 8 GB of them reserved; at most 57 sequences" in repr(less)
+
+
 def test_every_chip_holds_the_whole_latent_cache() -> None:
     made = serving("DeepSeek-V3", tp=8)
     assert made.cache_bytes_per_chip == made.cache_bytes
@@ -314,15 +405,164 @@ def test_every_chip_holds_the_whole_latent_cache() -> None:
     assert 18.9e9 < thirty_two < 22e9
 
 
-def test_the_all_reduces_are_two_a_layer() -> None:
+@pytest.mark.parametrize(
+    ("tp", "how", "bound", "estimate"),
+    [
+        (2, "switch", 1.0, 1.0),
+        (2, "ring", 1.0, 1.0),
+        (8, "switch", 1.0, 1.125),
+        (8, "ring", 1.75, 1.75),
+        (8, "auto", 1.0, 1.75),  # it is not known whether the switches of this chip add
+        (32, "switch", 1.0, 1.03125),
+    ],
+)
+def test_a_layer_has_two_all_reduces_that_a_switch_makes_shorter(
+    tp: int, how: str, bound: float, estimate: float
+) -> None:
+    step = serving("Meta-Llama-3-8B", tp=tp, all_reduce=how).decode
+    each = BATCH * 4096 * 2 / 450e9
+    assert step.network_time == pytest.approx(2 * 32 * bound * each)
+    assert step.serial_network_time == pytest.approx(2 * 32 * estimate * each)
+
+
+def test_the_latency_of_a_link_is_in_the_estimate_alone() -> None:
+    # A ring of eight has 14 steps, a switch two phases.
+    for how, factor, steps in (("ring", 1.75, 14), ("switch", 1.125, 2)):
+        slow = CHIP.replace(links={"NVLink": rw.Link("NVLink", 450e9, latency=1e-6)})
+        step = serving("Meta-Llama-3-8B", chip=slow, tp=8, all_reduce=how).decode
+        each = BATCH * 4096 * 2 / 450e9
+        assert step.serial_network_time == pytest.approx(64 * (factor * each + steps * 1e-6))
+        assert step.network_time == serving("Meta-Llama-3-8B", tp=8, all_reduce=how).decode.network_time
+
+
+def test_at_most_is_above_the_all_reduce_that_eight_h100_were_measured_at() -> None:
+    # 275 GB/s of the array, where a ring of 450 GB/s one way ends at 450 / 1.75 = 257.
+    size = 2 * 32 * BATCH * 4096 * 2
+    made = serving("Meta-Llama-3-8B", chip="h100-sxm", tp=8)
+    assert size / serving("Meta-Llama-3-8B", chip="a100-sxm-80gb", tp=8).decode.network_time == pytest.approx(
+        300e9 / 1.75
+    )
+    assert size / made.decode.network_time == pytest.approx(450e9)
+    assert size / replace(made, all_reduce="ring").decode.network_time == pytest.approx(257e9, rel=1e-3)
+    assert size / made.decode.serial_network_time == pytest.approx(400e9)
+    assert size / made.decode.serial_network_time > 275e9
+
+
+def test_whether_switches_add_is_known_of_these_chips() -> None:
+    # NVLink SHARP: NVSwitch of the third generation and later. Meshes, tori, bridges and older switches have none.
+    known: dict[bool | None, set[str]] = {True: set(), False: set(), None: set()}
+    for one in rw.chips():
+        if one.links and not is_host_link(next(iter(one.links))):
+            known[switch_adds(one)].add(one.id)
+    assert known[True] == {"h100-sxm", "h200-sxm", "b200", "b300", "gb200", "gb300"}
+    assert known[False] > {"a100-sxm-80gb", "v100-sxm2-32gb", "h100-nvl", "h200-nvl", "mi300x", "mi355x", "tpu-v5p"}
+    assert known[None] > {"gh200-96gb", "gaudi3", "aws-trainium2", "ascend-910c"}
+    assert "Not known whether switches of NVLink add." in repr(serving("Meta-Llama-3-8B", chip="gh200-96gb", tp=2))
+    assert "Not known" not in repr(serving("Meta-Llama-3-8B", chip="h100-sxm", tp=2))
+
+
+def test_the_network_overlaps_or_adds_or_is_left_out() -> None:
     step = serving("Meta-Llama-3-8B", tp=8).decode
-    each = 2 * 7 / 8 * BATCH * 4096 * 2 / 450e9
-    assert step.network_time == pytest.approx(2 * 32 * each)
-    exposed = serving("Meta-Llama-3-8B", tp=8, network="exposed").decode
+    made = serving("Meta-Llama-3-8B", tp=8, network="exposed")
+    exposed = made.decode
     assert exposed.time == pytest.approx(exposed.body_time + exposed.network_time)
+    assert "Assumed: the network does not overlap." in repr(made)
     assert step.time == max(step.body_time, step.network_time)
-    assert serving("Meta-Llama-3-8B", tp=8, network="none").decode.network_time == 0
+    assert step.serial_time == pytest.approx(exposed.serial_time)
+    left_out = serving("Meta-Llama-3-8B", tp=8, network="none").decode
+    assert (left_out.network_time, left_out.serial_network_time) == (0, 0)
     assert serving("Meta-Llama-3-8B", tp=1).decode.network_time == 0
+
+
+# -- experts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "experts"),
+    [
+        ("DeepSeek-V3", {1: 8, 8: 57.421, 64: 222.442, 256: 255.924}),
+        ("gpt-oss-120b", {1: 4, 8: 28.710, 64: 111.221, 256: 127.962}),
+        ("Mixtral-8x7B-v0.1", {1: 2, 8: 7.199, 64: 8.000, 256: 8.000}),
+    ],
+)
+def test_a_bound_reads_the_least_number_of_experts_and_serial_the_mean(name: str, experts: dict[int, float]) -> None:
+    config = decoder_config(CONFIGS[name])
+    held = next(one for one in config.weights if one.experts)
+    for batch, mean in experts.items():
+        made = serving(name, batch=batch)
+        assert made.experts_read is not None
+        least, expected, most = made.experts_read
+        assert (least, most) == (held.active, min(held.experts, held.active * batch))
+        assert expected == pytest.approx(mean, abs=5e-4)
+        assert least - 1e-9 <= expected <= most
+        more = (batch - 1) * config.hidden  # rows of the embedding
+        biases = next((one.elements for one in config.weights if one.name == "expert biases"), 0)
+        extra = (expected - least) / held.experts * (held.elements + biases)
+        assert made.decode.weights_time - made.decode.least_weights_time == pytest.approx(
+            2 * (extra + more) / BANDWIDTH
+        )
+    assert serving("Meta-Llama-3-8B").experts_read is None
+    # Eight sequences in two stages: four tokens at once.
+    assert serving("DeepSeek-V3", batch=8, pp=2).experts_read == pytest.approx((8, 256 * (1 - (31 / 32) ** 4), 32))
+
+
+def test_chips_share_experts_and_each_has_all_other_weights_and_its_own_sequences() -> None:
+    one, made = serving("DeepSeek-V3"), serving("DeepSeek-V3", ep=72, batch=72 * BATCH + 1)
+    hand = HANDS["DeepSeek-V3"]
+    others = hand.matrices + hand.vectors + 2 * hand.table
+    assert made.weight_bytes_per_chip == 2 * (others + 4 * hand.experts)  # 256 experts on 72 chips: up to 4
+    assert made.cache_bytes_per_chip == (BATCH + 1) * 2 * hand.cache  # a chip has 17 sequences
+    assert made.decode.attention_compute == pytest.approx(one.decode.attention_compute * (BATCH + 1) / BATCH)
+    routed = (72 * BATCH + 1) / 72 * hand.experts * hand.active
+    assert made.decode.matrix_compute == pytest.approx(2 * ((BATCH + 1) * (hand.matrices + hand.table) + routed) / PEAK)
+    # At least one expert is read; all 256 are reached on average, which are 3.56 a chip.
+    width = 7168
+    least = hand.matrices + hand.vectors + hand.experts + hand.table + width
+    assert made.decode.least_weights_time == pytest.approx(2 * least / BANDWIDTH)
+    reached = 256 * (1 - (1 - 8 / 256) ** (72 * BATCH + 1)) / 72
+    mean = hand.matrices + hand.vectors + reached * hand.experts + hand.table + (BATCH + 1) * width
+    assert made.decode.weights_time == pytest.approx(2 * mean / BANDWIDTH)
+    assert "72 × chip" in repr(made)
+
+
+@pytest.mark.parametrize(("pp", "layers"), [(4, 8), (3, 11)])
+def test_a_stage_of_a_pipeline_has_its_layers_and_the_cache_of_all_sequences(pp: int, layers: int) -> None:
+    hand, made = HANDS["Meta-Llama-3-8B"], serving("Meta-Llama-3-8B", pp=pp)
+    # The last stage has the logits and the last norm.
+    assert made.weight_bytes_per_chip == 2 * (hand.matrices // 32 * layers + (2 * layers + 1) * 4096 + hand.table)
+    assert made.cache_bytes_per_chip == BATCH * 2 * hand.cache // 32 * layers
+    assert f"on {pp} × chip" in repr(made)
+
+
+def test_a_pipeline_decodes_a_part_of_the_batch_in_each_stage() -> None:
+    # 16 sequences in 4 stages: a token passes all layers in the time of 4 sequences, and 16 tokens are made meanwhile.
+    hand, made = HANDS["Meta-Llama-3-8B"], serving("Meta-Llama-3-8B", pp=4)
+    memory = hand.weights(4, 4096, least=True) + 4 * 2 * hand.cache / BANDWIDTH
+    assert made.time_per_token == pytest.approx(memory)
+    assert made.tokens_per_second == pytest.approx(BATCH / memory)
+    # A chip passes 16 tokens of 4,096 elements on.
+    assert made.decode.network_time == pytest.approx(BATCH * 4096 * 2 / 450e9)
+    apart = hand.weights(4, 4096) + 4 * 2 * hand.cache / BANDWIDTH
+    assert made.decode.serial_time == pytest.approx(apart + BATCH * 4096 * 2 / 450e9)
+    assert serving("Meta-Llama-3-8B", pp=4, network="none").decode.network_time == 0
+    # Two sequences leave two of four stages idle.
+    two, one = serving("Meta-Llama-3-8B", pp=4, batch=2), serving("Meta-Llama-3-8B", batch=1)
+    assert two.time_per_token == one.time_per_token
+    assert two.tokens_per_second == 2 * one.tokens_per_second
+
+
+def test_a_prompt_passes_the_stages_in_pieces() -> None:
+    one, four = serving("Meta-Llama-3-8B"), serving("Meta-Llama-3-8B", pp=4)
+    assert four.time_to_first_token == pytest.approx(one.time_to_first_token / 4)
+    assert four.prefill.weights_time == pytest.approx(one.prefill.weights_time / 4, rel=0.1)  # fewer rows of the table
+
+
+def test_tokens_travel_to_their_experts_only_in_the_estimate() -> None:
+    # 8 copies of 7,168 elements, as fp8 there and as bf16 back: 172,032 bytes per token and layer, 9,977,856 in all.
+    step = serving("DeepSeek-V3", ep=72, batch=72, dtype="fp8").decode
+    assert step.network_time == 0
+    assert step.serial_network_time == pytest.approx(9_977_856 * 71 / 72 / 450e9)
+    assert serving("DeepSeek-V3", ep=72, network="none").decode.serial_network_time == 0
 
 
 def test_a_slow_link_binds() -> None:
@@ -347,6 +587,18 @@ def test_dtypes_of_arithmetic_weights_and_cache_are_apart() -> None:
     assert narrow.weights_time == pytest.approx(plain.weights_time / 2)
 
 
+def test_a_faster_precision_that_quantised_weights_allow_is_named() -> None:
+    # A server that multiplies in fp8 can beat "at most" of bf16.
+    v3 = decoder_config(CONFIGS["DeepSeek-V3"])
+    said = "Assumed: arithmetic of bf16. Quantised weights allow a faster one: dtype="
+    assert f"{said}'fp8' or 'int8'." in rw.serve(v3, "h200-sxm", tp=8).notes
+    assert f"{said}'fp4' or 'fp8' or 'int8'." in rw.serve(v3, "b200", tp=8, weight_dtype="mxfp4").notes
+    others: list[dict[str, Any]] = [{"dtype": "fp8"}, {"weight_dtype": "bf16"}]
+    for more in others:
+        assert not any("arithmetic" in note for note in rw.serve(v3, "h200-sxm", tp=8, **more).notes)
+    assert not any("arithmetic" in note for note in rw.serve(v3, "a100-sxm-80gb", tp=8, dtype="int8").notes)
+
+
 # -- text and tables ---------------------------------------------------------------------------------------------------
 
 
@@ -355,24 +607,26 @@ def test_the_text_says_each_bound_and_what_binds() -> None:
     assert lines[0] == (
         "Serving: llama-3-8b on 2 × NVIDIA H100 SXM5 80GB, bf16, weights fp8, cache bf16, batch 8, context 8,192"
     )
-    assert [line.split("  ")[0] for line in lines[1:8]] == [
+    assert [line.split("  ")[0] for line in lines[1:9]] == [
         "decode",
         "prefill",
         "first token",
+        "serial",
         "weights",
         "cache",
         "memory",
         "turns",
     ]
     assert "bound by cache" in lines[1]
-    assert lines[4] == "weights      8.03 GB, 4.02 GB per chip"
-    assert lines[-1].startswith("Bounds: only matrix products, weights and cache count")
+    assert lines[4].endswith(" per token, if matrices, attention and network do not overlap: an estimate")
+    assert lines[5] == "weights      8.03 GB, 4.02 GB per chip"
+    assert lines[9].startswith("Bounds: only matrix products, weights and cache count")
 
 
 def test_the_html_has_the_bounds_and_the_notes() -> None:
     html = serving("Mixtral-8x7B-v0.1")._repr_html_()
     assert '<th scope="row">first token</th>' in html
-    assert "<li>Weights of experts are read for the mean number of experts that the tokens reach.</li>" in html
+    assert "A decode step reads 2 to 8 experts a layer: " in html
 
 
 def test_the_table_has_a_row_per_power_of_two_that_fits() -> None:
@@ -417,6 +671,13 @@ def test_serving_takes_a_file(tmp_path: Path) -> None:
         ({"dtype": "fp4"}, rw.MissingFigureError, "chip has no peak for precision 'fp4'"),
         ({"weight_dtype": "int5"}, ValueError, "weight_dtype of serve: unknown dtype 'int5'"),
         ({"cache_dtype": "q8"}, ValueError, "cache_dtype of serve: unknown dtype 'q8'"),
+        ({"ep": 8}, ValueError, "ep=8 spreads experts, and Meta-Llama-3-8B has none; give tp"),
+        ({"ep": 2, "tp": 2}, ValueError, "tp=2 and ep=2 together are not counted"),
+        ({"pp": 33}, ValueError, "pp=33 is more than the 32 layers of Meta-Llama-3-8B"),
+        ({"pp": 0}, ValueError, "pp must be a whole number from 1, got 0"),
+        ({"attention_dtype": "fp4"}, rw.MissingFigureError, "chip has no peak for precision 'fp4'"),
+        ({"reserve": -1}, ValueError, "reserve"),
+        ({"all_reduce": "swich"}, ValueError, "unknown all_reduce 'swich'; did you mean 'switch'"),
         ({"network": "expose"}, ValueError, "unknown network 'expose'; did you mean 'exposed'"),
         ({"contxt": 1}, TypeError, "serve has no keyword 'contxt'; did you mean 'context'"),
         ({"n_chips": 8}, TypeError, "serve has no keyword 'n_chips': write tp="),

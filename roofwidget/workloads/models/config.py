@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from roofwidget.kernels.columns import is_whole
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.text_tables import aligned, one_line
 from roofwidget.units import format_quantity
+from roofwidget.workloads.models.quantisation import UNQUANTISED_BITS, WeightFormat, weight_format
 from roofwidget.workloads.ops.mixture import expected_experts
 from roofwidget.workloads.tensors import DTYPES, checked_dtype
 
 GATED_MATRICES = 3
 """A gated feed-forward layer has the matrices gate, up and down; a plain one has up and down."""
+FEED_FORWARD_MATRICES: Final = ("ffn", "experts", "shared experts")
+"""The names of the weights with the matrices of a feed-forward layer."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,9 @@ class Weight:
         return self.elements // self.experts * self.active if self.experts else self.elements
 
     def read_elements(self, tokens: int) -> float:
-        """Return the number of elements that `tokens` tokens need.
+        """Return the number of elements that `tokens` tokens need on average, if each picks its experts at random.
 
-        For experts it is the mean if each token picks its experts at random.
+        At least they need `active_elements`, if all pick the same experts.
         """
         if not self.experts:
             return self.elements
@@ -235,6 +240,10 @@ class DecoderConfig:
         The number of learned position embeddings; 0 for rotary positions.
     left_out
         Sentences on parts of the model that are not counted.
+    quantised
+        The format in which the weights are published, if the configuration says that they are quantised.
+    quantised_attention
+        Whether quantised weights include the matrices of attention.
 
     Examples
     --------
@@ -254,6 +263,8 @@ class DecoderConfig:
     dtype: str = "bf16"
     positions: int = 0
     left_out: tuple[str, ...] = ()
+    quantised: WeightFormat | None = None
+    quantised_attention: bool = True
 
     @cached_property
     def weights(self) -> tuple[Weight, ...]:
@@ -301,8 +312,15 @@ class DecoderConfig:
         return any(layer.feed_forward.experts is not None for layer in self.layers)
 
     def weight_bytes(self, dtype: str | None = None) -> int:
-        """Return the bytes of all weights, by default at the dtype of the configuration, rounded up."""
-        return bytes_of(self.parameters, dtype or self.dtype)
+        """Return the bytes of all weights, rounded up, by default in the format in which they are published.
+
+        A dtype is that of all parameters. A format of `WEIGHT_FORMATS` is that of the matrices of the layers, with
+        scales; routers, norms, biases, embedding and logits have 16 bits.
+        """
+        form = format_of_weights(self, dtype, "bytes of a decoder")
+        bits = sum(one.elements * weight_bits(self, form, one) for one in self.weights)
+        bits += self.embedding * (1 if self.tied else 2) * weight_bits(self, form)
+        return math.ceil(bits / 8)
 
     def cache_bytes(self, context: int, batch: int = 1, dtype: str | None = None) -> int:
         """Return the bytes of keys and values (or of latents) that `batch` sequences of `context` tokens need.
@@ -333,9 +351,24 @@ class DecoderConfig:
         title = f"DecoderConfig: {one_line(self.name)}, {_billions(self.parameters)} parameters{active}"
         rows = [[f"{many} layers", described(layer)] for layer, many in self.kinds.items()]
         rows.append(["width", f"{self.hidden:,}, vocabulary {self.vocabulary:,}{', tied' if self.tied else ''}"])
-        rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {self.dtype}"])
+        rows.append(["weights", f"{format_quantity(self.weight_bytes(), 'B')} at {format_of_weights(self).name}"])
         rows.append(["cache", f"{format_quantity(self.cache_bytes_per_token, 'B')} per token at {self.dtype}"])
         return "\n".join([title, *aligned(rows), *self.left_out])
+
+
+def format_of_weights(config: DecoderConfig, name: str | None = None, where: str = "weights") -> WeightFormat:
+    """Return the format of weights that a text names, by default the one in which they are published."""
+    if config.quantised is not None and name in {None, config.quantised.name}:
+        return config.quantised
+    return weight_format(name or config.dtype, where)
+
+
+def weight_bits(config: DecoderConfig, form: WeightFormat, one: Weight | None = None) -> Fraction:
+    """Return the bits of an element of a weight, or of the embedding, in a format."""
+    is_feed_forward = one is not None and one.name in FEED_FORWARD_MATRICES
+    is_matrix = one is not None and one.matrix and one.name != "router"
+    is_quantised = is_matrix and (is_feed_forward or config.quantised_attention)
+    return form.bits if form.everywhere or is_quantised else Fraction(UNQUANTISED_BITS)
 
 
 def described(layer: DecoderLayer) -> str:

@@ -55,6 +55,8 @@ def configured(config: DecoderConfig, batch: Count, run: Run, convention: str | 
         graph.note("the graph of one of the chips that share each layer; all-reduces between them are left out")
     for sentence in config.left_out:
         graph.note(sentence)
+    if config.quantised is not None:
+        graph.note(f"the published weights are quantised ({config.quantised.name}); here they have the dtype asked for")
     return graph
 
 

@@ -17,9 +17,11 @@ from roofwidget.support.paths import problem_of, reason_of, shown
 from roofwidget.support.precisions import precision_key
 from roofwidget.support.text_tables import one_line
 from roofwidget.workloads.models.config import Attention, DecoderConfig, DecoderLayer, FeedForward
+from roofwidget.workloads.models.quantisation import keeps_attention, published_format
 from roofwidget.workloads.tensors import DTYPES
 
 _FILE_NAME: Final = "config.json"
+_MODELOPT_FILE: Final = "hf_quant_config.json"
 # Configurations are a few kB; a file of another kind, such as a checkpoint, should not be read into memory.
 _MAX_FILE_BYTES: Final = 10_000_000
 _MAX_LAYERS: Final = 10_000
@@ -76,7 +78,20 @@ def read_config(given: Mapping[str, Any] | str | os.PathLike[str], name: str | N
     if not isinstance(given, (str, os.PathLike)):
         raise TypeError(f"a configuration must be a dict or the path of a config.json, got {shown_value(given)}")
     path = _file(given)
-    return _decoder(_Keys(_values(path), shown(path)), name or path.resolve().parent.name)
+    return _decoder(_Keys(_with_quantisation(path), shown(path)), name or path.resolve().parent.name)
+
+
+def _with_quantisation(path: Path) -> dict[str, Any]:
+    """Return the values of a `config.json`, with those of the file that NVIDIA's ModelOpt writes beside it."""
+    values, beside = _values(path), path.with_name(_MODELOPT_FILE)
+    if not beside.exists():
+        return values
+    return {"quantization_config": {"quant_method": "modelopt", **_mapping(_values(beside), "quantization")}, **values}
+
+
+def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = values.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _values(path: Path) -> dict[str, Any]:
@@ -220,7 +235,8 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
         if keys.maybe(key, 0, low=0)
     ]
     quantised = keys.get("quantization_config", keys.get("quantization"))
-    if isinstance(quantised, Mapping):
+    form = published_format(quantised) if isinstance(quantised, Mapping) else None
+    if isinstance(quantised, Mapping) and form is None:
         method = shown_value(quantised.get("quant_method"))
         left_out.append(f"The published weights are quantised ({method}); they count at the dtype that is asked for.")
     config = DecoderConfig(
@@ -231,6 +247,9 @@ def _decoder(keys: _Keys, name: str | None) -> DecoderConfig:
         tied=keys.flag("tie_word_embeddings", default=kind.startswith("gemma")),
         dtype=_dtype(keys),
         left_out=tuple(left_out),
+        quantised=form,
+        # The experts of gpt-oss alone were trained in fewer bits.
+        quantised_attention=not (kind == "gpt_oss" or (form and keeps_attention(quantised, count))),
     )
     keys.check_all_known(reader.also)
     return config
