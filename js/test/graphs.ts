@@ -1,6 +1,6 @@
 // Graphs for tests: written as text, and drawn at random.
 
-import { type Cost, type Forms, formsOn } from "../src/fusion/forms.ts";
+import { type Cost, type Forms, formsOn, isForm } from "../src/fusion/forms.ts";
 import { decoding, environment, evaluate, type Graph, type GraphValues, type Ops } from "../src/fusion/graph.ts";
 import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
 import { broken, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
@@ -156,7 +156,7 @@ export const best = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, 
   finish(searchPartition(graph, forms, cost));
 
 export const greedy = (graph: Graph, cost: Cost = byBytes, forms = formsIn(graph, { cost })): Partition =>
-  finish(mergeGreedily(graph, forms, cost));
+  finish(mergeGreedily(graph, forms, cost, (ops) => isForm(forms.formOf(ops))));
 
 export const pairs = (graph: Graph, forms = formsIn(graph)): Partition =>
   finish(pairOps(graph, valuesOf(graph), forms));

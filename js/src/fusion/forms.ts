@@ -80,6 +80,8 @@ export interface Forms {
    * it, and no sums across blocks.
    */
   readonly isOfCompilers: (ops: Ops) => boolean;
+  /** Whether an op reads rows of a table in any order. */
+  readonly isGather: (op: number) => boolean;
 }
 
 /** The capacities of a chip. Everything fits on a chip whose on-chip capacity is unknown. */
@@ -736,6 +738,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     known.set(key, form);
     return form;
   }
+  const isGather = (op: number) => graph.ops[op]?.kind === "injective" && walks[op]?.hasAnyOrder === true;
   return {
     formOf,
     loadOf(ops) {
@@ -746,13 +749,11 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       const form = formOf(ops);
       return isForm(form) ? null : form;
     },
+    isGather,
     isOfCompilers(ops) {
       const form = formOf(ops);
       const products = ops.filter(isDot).length;
-      const isBeside = (op: number) =>
-        isReducing(op) ||
-        graph.ops[op]?.kind === "scan" ||
-        (graph.ops[op]?.kind === "injective" && walks[op]?.hasAnyOrder === true);
+      const isBeside = (op: number) => isReducing(op) || graph.ops[op]?.kind === "scan" || isGather(op);
       if (ops.length === 1) return true;
       return isForm(form) && form.workspace === 0 && (products === 0 || (products === 1 && !ops.some(isBeside)));
     },

@@ -125,7 +125,12 @@ const LEAST_GAIN = 1e-12;
  * are one. So a group with a reduction is also merged with a product before it and one after it, and with all products
  * that read its result.
  */
-export function* mergeGreedily(graph: Graph, forms: Forms, cost: Cost): Work<Partition> {
+export function* mergeGreedily(
+  graph: Graph,
+  forms: Pick<Forms, "loadOf">,
+  cost: Cost,
+  isKernel: (ops: Ops) => boolean,
+): Work<Partition> {
   const state = mergeStateOf(graph);
   const seconds = timeOf(forms, cost);
   const hasProduct = (group: number) => state.at(group).some((op) => graph.ops[op]?.kind === "matmul");
@@ -142,7 +147,7 @@ export function* mergeGreedily(graph: Graph, forms: Forms, cost: Cost): Work<Par
   }
   return yield* mergeAll(graph, state, {
     gain(parts, union) {
-      if (!isForm(forms.formOf(union))) return undefined;
+      if (!isKernel(union)) return undefined;
       const alone = parts.reduce((sum, part) => sum + seconds(state.at(part)), 0);
       const gain = alone - seconds(union);
       return gain > LEAST_GAIN * alone ? gain : undefined;
@@ -159,8 +164,8 @@ export function* mergeGreedily(graph: Graph, forms: Forms, cost: Cost): Work<Par
 }
 
 /**
- * Merges ops in pairs. The pair that saves most bytes is merged first; what it reads again does not count. If several pairs save the same number of bytes,
- * the pair with the first ops is merged first.
+ * Merges ops in pairs. The pair that saves most bytes is merged first; what it reads again does not count. If several
+ * pairs save the same number of bytes, the pair with the first ops is merged first.
  */
 export function* pairOps(graph: Graph, values: GraphValues, { formOf }: Forms): Work<Partition> {
   const state = mergeStateOf(graph);

@@ -244,7 +244,17 @@ export function whyNot(
   const tensors = new Set(allOf(graph.touches, one));
   const share = other.some((op) => listOf(graph.touches, op).some((tensor) => tensors.has(tensor)));
   if (!share) return { code: "not-connected", path: [] };
-  const union = [...one, ...other].sort((x, y) => x - y);
+  return whyNoKernel(graph, partition, [a, b], refusalOf);
+}
+
+/** Returns why connected groups may not be one kernel; null if they may. */
+function whyNoKernel(
+  graph: Graph,
+  partition: Partition,
+  which: readonly number[],
+  refusalOf: RefusalOf,
+): Refusal | null {
+  const union = allOf(partition.groups, which).sort((x, y) => x - y);
   const refusal = broken(graph, union);
   if (refusal) return refusal;
   const path = wayBack(graph, union, partition);
@@ -263,6 +273,27 @@ export function neighbours(graph: Graph, partition: Partition, group: number): n
   }
   found.delete(group);
   return [...found].sort((a, b) => a - b);
+}
+
+/**
+ * Returns the groups that become one kernel when a person merges two, or why none does. Two groups may be no kernel where
+ * they and one beside them are, such as a product and the softmax of its rows without the product that reads them.
+ */
+export function mergedWith(
+  graph: Graph,
+  partition: Partition,
+  a: number,
+  b: number,
+  refusalOf: RefusalOf,
+): readonly number[] | Refusal {
+  const refusal = whyNot(graph, partition, a, b, refusalOf);
+  if (!refusal) return [a, b];
+  if (!refusal.form) return refusal;
+  const beside = new Set([a, b].flatMap((group) => neighbours(graph, partition, group)));
+  const third = [...beside].find(
+    (one) => one !== a && one !== b && !whyNoKernel(graph, partition, [a, b, one], refusalOf),
+  );
+  return third === undefined ? refusal : [a, b, third];
 }
 
 /** Returns the groups that `group` may merge with, ascending. */

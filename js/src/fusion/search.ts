@@ -6,7 +6,7 @@ import { type Cost, type Form, type Forms, isForm, timeOf } from "./forms.ts";
 import { dtypeOf, type Graph, type GraphValues, isFloating, listOf, type Ops } from "./graph.ts";
 import { mergeGreedily } from "./greedy.ts";
 import { broken, linked, type Partition } from "./legality.ts";
-import { partitionOf, precisionOf, statedBy } from "./partition.ts";
+import { compulsory, partitionOf, precisionOf, statedBy, total } from "./partition.ts";
 
 export interface BestPartition extends Partition {
   readonly seconds: number;
@@ -26,9 +26,7 @@ const GROUPS_PER_PAUSE = 16;
  */
 export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
-  // The cost uses the bytes of the main memory, whichever level the chart shows.
-  const [main = roof.level] = roof.chip.memories.keys();
-  const bandwidth = roof.bandwidths.get(main) ?? roof.bandwidth;
+  const bandwidth = mainBandwidth(roof);
   // Most graphs have one floating-point dtype. The precision of each group is then this dtype and need not be computed.
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
   const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
@@ -65,10 +63,73 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
   };
 }
 
+/** The least time and bytes of any program for the ops of a graph. */
+export interface Light {
+  readonly seconds: number;
+  readonly bytes: number;
+}
+
+/**
+ * Returns the speed of light: each byte moves once, each FLOP is done once, and all units of the chip work at the same
+ * time. A product has the peak of its own precision. Other FLOPs have the fastest peak of all precisions of the graph,
+ * because a kernel does them at the precision of its product. `workloads/speed_of_light.py` has the same formula.
+ */
+export function lightOf(
+  graph: Graph,
+  values: GraphValues,
+  { isGather }: Forms,
+  roof: Roof,
+  ownPrecision = true,
+): Light {
+  const gathers = [...graph.ops.keys()].filter(isGather);
+  const bytes = compulsory(graph, values) + total(values.extra, gathers);
+  const own = graph.ops.map((_, op) => (ownPrecision ? precisionOf(graph, values, [op]) : null));
+  const works = (op: number) => values.flops.some((column) => (column[op] as number) > 0);
+  const working = [...new Set(own.filter((_, op) => works(op)))];
+  const seconds = values.flops.map((column, at) => {
+    const word = graph.classes[at] ?? "";
+    const fastest = (of: readonly (string | null)[]) =>
+      Math.max(...of.map((one) => peakFor(roof, word, one) ?? Number.NaN));
+    const beside = fastest(working);
+    return column.reduce((sum, count, op) => {
+      if (!count) return sum;
+      return sum + count / (word === "tensor" ? fastest([own[op] ?? null]) : beside);
+    }, 0);
+  });
+  return { seconds: Math.max(bytes / mainBandwidth(roof), ...seconds), bytes };
+}
+
+/** Returns the bandwidth of the main memory, whichever level the chart shows. */
+function mainBandwidth(roof: Roof): number {
+  const [main = roof.level] = roof.chip.memories.keys();
+  return roof.bandwidths.get(main) ?? roof.bandwidth;
+}
+
+/** The best partition beside the best one of kernels that compilers make today. */
+export interface Searched extends BestPartition {
+  readonly compiler: BestPartition;
+}
+
+/** Finds the fastest partition, and the fastest one of kernels that compilers make today. */
+export function* searchBoth(graph: Graph, forms: Forms, cost: Cost): Work<Searched> {
+  const best = yield* searchPartition(graph, forms, cost);
+  const compiler = yield* searchPartition(graph, forms, cost, forms.isOfCompilers);
+  return { ...fasterOf(best, compiler), compiler };
+}
+
+/** Returns the best partition found. Greedy merges can miss what a search among fewer kernels finds. */
+export const fasterOf = (best: BestPartition, compiler: BestPartition): BestPartition =>
+  compiler.seconds < best.seconds ? { ...compiler, how: "greedy" } : best;
+
 /** Finds the fastest partition. Of equally fast ones, the one that moves fewer bytes is the best. */
-export function* searchPartition(graph: Graph, forms: Forms, cost: Cost): Work<BestPartition> {
+export function* searchPartition(
+  graph: Graph,
+  forms: Forms,
+  cost: Cost,
+  isKernel: (ops: Ops) => boolean = (ops) => isForm(forms.formOf(ops)),
+): Work<BestPartition> {
   const isSmall = graph.ops.length <= MAX_OPS_TRIED;
-  const partition = isSmall ? yield* bestOfAll(graph, forms, cost) : yield* mergeGreedily(graph, forms, cost);
+  const partition = yield* (isSmall ? bestOfAll : mergeGreedily)(graph, forms, cost, isKernel);
   const seconds = partition.groups.map(timeOf(forms, cost)).reduce((sum, one) => sum + one, 0);
   return { ...partition, seconds, how: isSmall ? "optimal" : "greedy" };
 }
@@ -86,8 +147,13 @@ interface Way {
  * Tries all partitions. A set of ops that may be finished contains with each op all ops that this op depends on. A group
  * leads from one such set to another, so it is convex and makes no cycle. Sets are bits of the ops' numbers.
  */
-function* bestOfAll(graph: Graph, forms: Forms, cost: Cost): Work<Partition> {
-  const { formOf, loadOf } = forms;
+function* bestOfAll(
+  graph: Graph,
+  forms: Pick<Forms, "loadOf">,
+  cost: Cost,
+  isOne: (ops: Ops) => boolean,
+): Work<Partition> {
+  const { loadOf } = forms;
   const seconds = timeOf(forms, cost);
   const n = graph.ops.length;
   const all = 2 ** n - 1;
@@ -95,7 +161,7 @@ function* bestOfAll(graph: Graph, forms: Forms, cost: Cost): Work<Partition> {
   const opsOf = (bits: number) => [...graph.ops.keys()].filter((op) => (bits >> op) & 1);
   const isClosed = (bits: number) => opsOf(bits).every((op) => ((needs[op] as number) & ~bits) === 0);
   const isKernel = (ops: Ops) =>
-    ops.length === 1 || (linked(graph, ops).length === 1 && !broken(graph, ops) && isForm(formOf(ops)));
+    ops.length === 1 || (linked(graph, ops).length === 1 && !broken(graph, ops) && isOne(ops));
   const known = new Map<number, { readonly seconds: number; readonly bytes: number } | null>();
   const ways: (Way | undefined)[] = [{ seconds: 0, bytes: 0, kernels: 0, before: 0, group: 0 }];
   let tried = 0;

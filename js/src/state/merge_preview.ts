@@ -1,7 +1,7 @@
 // What the Fusion tab finds out in this page: what the edge under the pointer would do, and the best partition.
 
 import { signal } from "@preact/signals";
-import type { BestPartition } from "../fusion/search.ts";
+import type { Searched } from "../fusion/search.ts";
 import type { Kernels } from "../wire/columns.ts";
 
 /** A merge or a split that the chart shows before it is made. */
@@ -15,5 +15,5 @@ export interface MergePreview {
 
 export const createMergePreview = () => ({
   mergePreview: signal<MergePreview | undefined>(undefined),
-  bestPartition: signal<BestPartition | undefined>(undefined),
+  bestPartition: signal<Searched | undefined>(undefined),
 });

@@ -4,7 +4,7 @@
 
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
-import type { BestPartition } from "../fusion/search.ts";
+import type { Searched } from "../fusion/search.ts";
 import type { Verdict as AnswerVerdict } from "../roofline/answers.ts";
 import type { PossibleCeiling, SubRoof } from "../roofline/ceilings.ts";
 import type { Colouring } from "../roofline/colouring.ts";
@@ -161,8 +161,8 @@ export interface WorkloadSlice {
   readonly trails: ReadonlySignal<Trails | undefined>;
   /** What the edge under the pointer would do. Only the page knows it. */
   readonly preview: Signal<MergePreview | undefined>;
-  /** The best partition. Undefined until the search is done. Only the page knows it. */
-  readonly best: Signal<BestPartition | undefined>;
+  /** The best partition, and the best of compilers. Undefined until the search is done. Only the page knows it. */
+  readonly best: Signal<Searched | undefined>;
 
   /** Tells what the search for the best partition has found; undefined while it is not known. */
   setFusion(found: Fusion | undefined): void;

@@ -36,8 +36,6 @@ const FIGURES = [
   [/^Energy, /, "Energie, "],
   [/^Ceiling: /, "Zwischendecke: "],
 ] as const;
-/** Translates the texts that say how a partition was found. */
-const foundBy = (how: string) => (how === "greedy" ? "Greedy-Suche" : how);
 /** Returns a number of kernels as text in the dative case, which follows "von" and "mit". */
 const kernels = (count: number, written = String(count)) => (count === 1 ? "1 Kernel" : `${written} Kerneln`);
 const rows = (count: number) => (count === 1 ? "1 Zeile" : `${whole(count)} Zeilen`);
@@ -415,6 +413,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     proposed: (isMerge, before, now) => `${isMerge ? "Verschmelzen" : "Trennen"}: ${before} → ${now}`,
     noGain: (isMerge, time) => (isMerge ? `Kein Gewinn: ${time}` : `Kein Verlust: ${time}`),
     cannot: (why) => `Geht nicht: ${why}`,
+    barred: ", nicht vereinbar",
+    runs: (op, times) => `${op} läuft ${times}-mal`,
+    isRead: (tensor, times) => `${tensor} wird ${times}-mal gelesen`,
+    partial: (bytes) => `${bytes} an Teilsummen werden geschrieben und gelesen`,
+    sides: { memory: "speichergebunden", compute: "rechengebunden", "": "" },
     fold: "Diesen Kernel zuklappen",
     fuse: (kernels, ops, chip, time) =>
       `${kernels === 1 ? `Alle ${ops} verschmelzen` : kernels === ops ? "Alle trennen" : `Zu ${kernels} Kerneln verschmelzen`} für ${chip}: ${time}`,
@@ -494,18 +497,15 @@ export const catalogue: Like<typeof en.catalogue> = {
     pairs: "Paare",
     xla: "Wie XLA",
     flops: "FLOPs",
-    speedUp: "Gegen unfusioniert",
-    compulsory: "Bytes mindestens",
-    least: (bytes, ratio) => `${bytes} · jetzt ${ratio}×`,
-    toBest: "Beste",
-    times: (ratio) => (ratio === "1" ? "gleich schnell" : `${ratio}×`),
+    unfused: "Unfusioniert",
+    compiler: "Wie Compiler",
+    best: (isProven) => (isProven ? "Beste" : "Beste gefundene"),
+    light: "Lichtgeschwindigkeit",
+    now: (ratio) => `jetzt ${ratio}×`,
     fewerBytes: (ratio) => `${ratio}× weniger Bytes`,
     fewerBytesSameTime: (ratio) => `${ratio}× weniger Bytes · gleiche Zeit`,
     mergeFaster: (ratio) => `${ratio}× schneller`,
     mergeSlower: (ratio) => `${ratio}× langsamer`,
-    faster: (ratio, how) => `${ratio}× schneller (${foundBy(how)})`,
-    isBest: (how) => (how === "optimal" ? "diese Partition (optimal)" : "keine bessere gefunden (Greedy-Suche)"),
-    isNone: "diese Partition passt nicht auf den Chip",
     working: "wird berechnet…",
     counted: (kernels) => `${kernels} Kernel`,
   },

@@ -46,8 +46,9 @@ describe("an edge", () => {
   const graph = decodeGraph(chain("chain", { ops: 3 }));
   const forms = formsIn(graph);
   const input = { cost: (_: unknown, bytes: number) => bytes / 1e9, chip: undefined };
-  const apart = { graph, forms, partition: unfused(graph) };
-  const joined = { graph, forms, partition: fuse(graph, unfused(graph), 0, 1) };
+  const values = valuesOf(graph);
+  const apart = { graph, values, forms, partition: unfused(graph) };
+  const joined = { graph, values, forms, partition: fuse(graph, unfused(graph), 0, 1) };
   it("between two kernels says what their merge gains", () => {
     // Each of three ops reads and writes 200 B. Together two of them move 400 B less.
     expect(proposalOf(apart, 0, 1, input)).toMatchObject({ text: "Merge: 1.2 µs → 800 ns", groups: [[0, 1]] });

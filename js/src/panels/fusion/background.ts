@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Cost, type Forms, tally } from "../../fusion/forms.ts";
 import type { Graph, Ops } from "../../fusion/graph.ts";
 import { compulsory, partitionOf } from "../../fusion/partition.ts";
-import { costOn, searchPartition } from "../../fusion/search.ts";
+import { type BestPartition, costOn, fasterOf, type Light, lightOf, searchBoth } from "../../fusion/search.ts";
 import { probeOf } from "../../roofline/bound.ts";
 import type { Store } from "../../state/store.ts";
 import { MAX_OPS_AT_ONCE, type Workload } from "../../state/workload.ts";
@@ -26,6 +26,8 @@ interface FusionInput {
   readonly workload: Workload;
   /** Missing if the focus chip lacks a peak: the times of partitions are then unknown, and none is the best. */
   readonly cost: Cost | undefined;
+  /** Missing as the cost is. */
+  readonly light: Light | undefined;
   readonly forms: Forms;
   readonly chip: Chip | undefined;
   /** The precision of the peak that the focus chip lacks. */
@@ -45,8 +47,9 @@ export function useFusion(store: Store, workload: Workload): FusionInput {
     () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
     [graph, values, roof, own, lacked],
   );
+  const light = useMemo(() => (cost && roof ? lightOf(graph, values, forms, roof, own) : undefined), [cost]);
   const chip = chipOf(store);
-  return { workload, cost, forms, chip, lacked };
+  return { workload, cost, light, forms, chip, lacked };
 }
 
 /**
@@ -138,18 +141,18 @@ export function useSearch(store: Store, { workload, cost, forms }: FusionInput):
     let stop = () => clearTimeout(timer);
     let isOver = false;
     const timer = setTimeout(() => {
-      stop = inSlices(searchPartition(graph, forms, cost), (best) => {
+      stop = inSlices(searchBoth(graph, forms, cost), (best) => {
         bestPartition.value = best;
-        if (best.how === "greedy") void askPython();
+        if (best.how === "greedy") void askPython(best.compiler);
       });
     }, SEARCH_DELAY_MS);
     /** Python searches longer, and often proves its result. */
-    async function askPython() {
+    async function askPython(compiler: BestPartition) {
       const answer = await store.python.askBest();
       if (isOver || !answer || !cost) return;
       const partition = partitionOf(graph, answer.groups);
       const { seconds } = tally(forms, partition, cost);
-      bestPartition.value = { ...partition, seconds, how: answer.how };
+      bestPartition.value = { ...fasterOf({ ...partition, seconds, how: answer.how }, compiler), compiler };
     }
     return () => {
       isOver = true;

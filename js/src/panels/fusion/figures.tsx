@@ -2,26 +2,26 @@
 
 import { useMemo } from "preact/hooks";
 import { type Cost, type Tally, tally } from "../../fusion/forms.ts";
-import { compulsory, precisionOf, unfused } from "../../fusion/partition.ts";
-import type { BestPartition } from "../../fusion/search.ts";
+import { precisionOf, unfused } from "../../fusion/partition.ts";
+import type { Light, Searched } from "../../fusion/search.ts";
 import { operationIn } from "../../roofline/operations.ts";
 import type { Workload } from "../../state/workload.ts";
 import { formatFactor, formatIntensity, formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
-import { strings, tableWords, fusionWords as words } from "../../words/words.ts";
+import { tableWords, fusionWords as words } from "../../words/words.ts";
 
 interface FiguresProps {
   readonly workload: Workload;
   readonly cost: Cost | undefined;
-  readonly found: BestPartition | undefined;
-  readonly crowded: boolean;
+  readonly light: Light | undefined;
+  readonly found: Searched | undefined;
   /** Whether the row has room for both values of all figures. */
   readonly isWide: boolean;
 }
 
 /** A row of the main figures. A press shows the others above it. */
-export function Figures({ workload: { graph, values, partition, forms }, cost, found, crowded, isWide }: FiguresProps) {
+export function Figures({ workload: { graph, values, partition, forms }, cost, light, found, isWide }: FiguresProps) {
   const all = useDisclosure();
   const apart = unfused(graph);
   const before = useMemo(() => tally(forms, apart, cost), [apart, forms, cost]);
@@ -29,7 +29,6 @@ export function Figures({ workload: { graph, values, partition, forms }, cost, f
     () => (partition === apart ? before : tally(forms, partition, cost)),
     [apart, values, partition, cost],
   );
-  const least = useMemo(() => compulsory(graph, values), [graph, values]);
   const operation = useMemo(() => {
     const isOfIntegers = (_: unknown, op: number) => operationIn(precisionOf(graph, values, [op]) ?? "") === "OP";
     return graph.ops.some(isOfIntegers) ? "OP" : "FLOP";
@@ -45,11 +44,24 @@ export function Figures({ workload: { graph, values, partition, forms }, cost, f
   ];
   const others: (readonly [name: string, value: string])[] = [
     [operation === "OP" ? tableWords.operations : words.flops, flops[0] === flops[1] ? flops[0] : flops.join(" → ")],
-    [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
-    [words.speedUp, Number.isNaN(before.seconds / now.seconds) ? strings.unknown : words.times(speed.factor)],
   ];
-  if (found) others.push([words.toBest, distance(now.seconds / found.seconds, found.how, crowded)]);
-  else if (!cost) others.push([words.toBest, strings.unknown]);
+  const level = (name: string, one: Light) => {
+    const ratio = now.seconds / one.seconds;
+    others.push([
+      name,
+      [
+        ...(cost ? [formatQuantity(one.seconds, "s")] : []),
+        formatQuantity(one.bytes, "B"),
+        ...(ratio > 0 ? [words.now(formatFactor(ratio))] : []),
+      ].join(" · "),
+    ]);
+  };
+  level(words.unfused, before);
+  if (found) {
+    level(words.compiler, tally(forms, found.compiler, cost));
+    level(words.best(found.how === "optimal"), tally(forms, found, cost));
+  }
+  if (light) level(words.light, light);
   return (
     <>
       {all.isOpen && (
@@ -78,10 +90,4 @@ export function Figures({ workload: { graph, values, partition, forms }, cost, f
 function withoutUnit(was: string, is: string): string {
   const [number = "", unit] = was.split(/ (.*)/s);
   return unit !== undefined && is.endsWith(` ${unit}`) ? number : was;
-}
-
-/** Returns the text that says how much faster the best partition is. */
-function distance(ratio: number, how: string, crowded: boolean): string {
-  if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
-  return words.faster(formatFactor(ratio), how);
 }

@@ -33,13 +33,15 @@ import {
   thickness,
   titleOf,
 } from "./flow_parts.ts";
-import { type Proposal, spoken } from "./merging.ts";
+import { type Proposal, type Side, spoken } from "./merging.ts";
 import { OverviewMap } from "./overview_map.tsx";
 
 /** Parts of the graph that are more than this many px outside the visible area are not drawn. */
 const DRAWN_AROUND_PX = 240;
 /** A drag shorter than this, in px, is a click. */
 const CLICK_PX = 4;
+/** Half the length of the bar on an edge whose ends may not merge, px. */
+const BAR_PX = 6;
 
 /** An edge, by the ops at its ends. */
 export interface OpPair {
@@ -68,6 +70,10 @@ interface FlowViewProps {
   readonly proposal: Proposal | undefined;
   /** Returns the intensity of a box, such as "2.5 FLOP/B". */
   intensityOf(ops: Ops): string;
+  /** Returns on which side of the ridge point a box is. */
+  sideOf(ops: Ops): Side;
+  /** Returns whether the groups of two ops may not merge. */
+  isRefused(edge: OpPair): boolean;
   point(group: number | null): void;
   pick(op: number): void;
   merge(from: number, to: number): void;
@@ -132,6 +138,10 @@ export function FlowView(props: FlowViewProps) {
   }, [flow, left, top, room.value]);
   const texts = useMemo(() => sideTexts(flow, shown, workload), [flow, shown, values]);
   const isInside = ({ from, to }: Edge) => groupOf[opOf(from)] === groupOf[opOf(to)];
+  const barred = useMemo(
+    () => shown.edges.filter((edge) => !isInside(edge) && props.isRefused(pairOf(edge))),
+    [shown, partition, workload.forms, props.isLocked],
+  );
   const outlines = useMemo(() => outlinesOf(flow, graph, partition), [flow, partition]);
   const { drag } = gesture;
   const at = drag && isOver.value ? boxAt(flow, draggedTo.value) : undefined;
@@ -249,6 +259,10 @@ export function FlowView(props: FlowViewProps) {
                 class={`rw-edge${edge === meantEdge ? " rw-meant" : isInside(edge) ? " rw-seam" : ""}`}
               />
             ))}
+            {barred.map((edge) => {
+              const { x, y } = middleOf(edge);
+              return <path key={`${edge.from} ${edge.to}`} d={`M${x - BAR_PX} ${y}h${2 * BAR_PX}`} class="rw-barred" />;
+            })}
             <Ends flow={flow} workload={workload} shown={shown.boxes} />
             {texts.map(({ key, text, x, y, anchor }) => (
               <text key={key} x={x} y={y} text-anchor={anchor} class="rw-end">
@@ -270,7 +284,7 @@ export function FlowView(props: FlowViewProps) {
                 role="button"
                 tabindex={edge.from === tabbed ? 0 : -1}
                 {...OWN_KEYS}
-                aria-label={words.edge(from, to, title)}
+                aria-label={`${words.edge(from, to, title)}${barred.includes(edge) ? words.barred : ""}`}
                 data-from={from}
                 data-to={to}
                 onPointerEnter={({ pointerType }) => {
@@ -332,6 +346,7 @@ export function FlowView(props: FlowViewProps) {
                         by={by}
                         graph={graph}
                         intensity={props.intensityOf}
+                        sideOf={props.sideOf}
                       />
                     </g>
                   </g>
@@ -383,32 +398,37 @@ function Contour({ outline, height, look }: { outline: Outline | undefined; heig
 
 /** The space between a text and the sides of its box, px. */
 const PADDING_PX = 12;
+/** The width of the sign for the side of the ridge point, px. */
+const SIDE_PX = 15;
 interface OpBoxProps {
   readonly flow: Flow;
   readonly box: Box;
   readonly by: Point;
   readonly graph: Graph;
   intensity(ops: Ops): string;
+  sideOf(ops: Ops): Side;
 }
 
-function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, intensity }: OpBoxProps) {
+function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, intensity, sideOf }: OpBoxProps) {
   const name = spoken(graph, ops);
   const ai = intensity(ops);
+  const side = ai && sideOf(ops);
+  const signPx = side ? SIDE_PX + 6 : 0;
   const [left, top] = [x - width / 2 + by.x, y - boxHeight / 2 + by.y];
   // If the name needs the whole width, the intensity is below it, or left out of a low box.
-  const beside = width - 2 * PADDING_PX - textPx(ai) - 16;
+  const beside = width - 2 * PADDING_PX - textPx(ai) - signPx - 16;
   const isBeside = namePx(name) <= beside;
   const isBelow = !isBeside && boxHeight >= 40;
   return (
     <g transform={`translate(${left} ${top})`}>
-      <title>{`${groupName(graph, ops)}: ${ai}`}</title>
+      <title>{`${groupName(graph, ops)}: ${[ai, words.sides[side]].filter(Boolean).join(", ")}`}</title>
       <rect width={width} height={boxHeight} rx="6" />
       <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)}>
         {shortened(name, isBeside ? beside : width - 2 * PADDING_PX)}
       </text>
       {(isBeside || isBelow) && (
         <text
-          x={isBelow ? PADDING_PX : width - PADDING_PX}
+          x={isBelow ? PADDING_PX : width - PADDING_PX - signPx}
           y={boxHeight / 2 + (isBelow ? 9 : 0)}
           text-anchor={isBelow ? "start" : "end"}
           class="rw-op-ai"
@@ -416,6 +436,19 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
           {ai}
         </text>
       )}
+      {side && (isBeside || isBelow) && (
+        <SideSign side={side} x={width - PADDING_PX - SIDE_PX} y={boxHeight / 2 + (isBelow ? 9 : 0)} />
+      )}
+    </g>
+  );
+}
+
+/** A small roofline with a dot on its slope or on its flat. */
+function SideSign({ side, x, y }: { side: Side; x: number; y: number }) {
+  return (
+    <g class="rw-side" transform={`translate(${x} ${y - 4})`}>
+      <path d={`M0 8L6 1H${SIDE_PX}`} />
+      {side === "memory" ? <circle cx="3" cy="4.5" r="2.5" /> : <circle cx="11" cy="1" r="2.5" />}
     </g>
   );
 }
@@ -461,13 +494,14 @@ const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
   );
 
 /** What a click on the edge would do, right of the edge, or left of it at the right end of the graph. */
-function Pill({ edge, proposal: { text, next }, width }: { edge: Edge; proposal: Proposal; width: number }) {
+function Pill({ edge, proposal: { text, again, next }, width }: { edge: Edge; proposal: Proposal; width: number }) {
   const { x, y } = middleOf(edge);
   const left = clamp(x + 14, 0, width - PILL_PX + 14);
   const style = { left: `${left}px`, top: `${y}px`, maxWidth: `${width - left - 4}px` };
   return (
     <div class="rw-pill-note" data-rw="edge-note" data-refused={next ? undefined : "true"} role="status" style={style}>
       {text}
+      {again && <small>{again}</small>}
     </div>
   );
 }

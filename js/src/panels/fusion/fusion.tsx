@@ -7,7 +7,7 @@ import { type Cost, timeOf } from "../../fusion/forms.ts";
 import { type Graph, groupName, type Ops, opName } from "../../fusion/graph.ts";
 import { fuseLikeXla, pairOps } from "../../fusion/greedy.ts";
 import { kernelsOf } from "../../fusion/group_kernels.ts";
-import { groupAt, groupWith, mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
+import { groupAt, groupWith, mergedWith, mergesOf, type Partition } from "../../fusion/legality.ts";
 import { fuse, split, unfused } from "../../fusion/partition.ts";
 import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import type { Store } from "../../state/store.ts";
@@ -28,7 +28,17 @@ import { Figures } from "./figures.tsx";
 import { boxesOf, MAX_LARGE_BOXES, type Room } from "./flow.ts";
 import { stepFrom } from "./flow_parts.ts";
 import { FlowView, type OpPair } from "./flow_view.tsx";
-import { cut, descriptionOf, downstream, formSentence, proposalOf, sentenceOf, spoken } from "./merging.ts";
+import {
+  cut,
+  descriptionOf,
+  downstream,
+  formSentence,
+  isMerged,
+  proposalOf,
+  sentenceOf,
+  sidesOf,
+  spoken,
+} from "./merging.ts";
 
 /** Assumed size of the graph until it is measured. */
 const INITIAL_ROOM: Room = { width: 360, height: 340 };
@@ -89,7 +99,7 @@ export function FusionTab({ store }: { readonly store: Store }) {
 function Panel({ store, workload }: { readonly store: Store; readonly workload: Workload }) {
   const { graph, values, partition } = workload;
   const fusion = useFusion(store, workload);
-  const { cost, forms, chip, lacked } = fusion;
+  const { cost, light, forms, chip, lacked } = fusion;
   const found = store.workload.best.value;
   const lacking = chip && lacked ? strings.lacksPeakReason(chip.name, lacked) : "";
   const crowded = useMemo(
@@ -117,6 +127,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const nameOf = (op: number) => opName(graph, op);
   const groupOf = (op: number, of = partition) => groupWith(of, op);
   const edge = lock ? undefined : meant.value;
+  const intensity = useMemo(() => intensities(workload), [forms]);
+  const sideOf = useMemo(() => sidesOf(workload, cost), [forms, cost]);
   const proposal = useMemo(
     () => edge && proposalOf(workload, edge.from, edge.to, fusion),
     [edge?.from, edge?.to, workload, cost],
@@ -156,14 +168,14 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   }
   function merge(from: number, to: number) {
     const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
-    const refusal = whyNot(graph, partition, a, b, forms.refusalOf);
+    const merged = mergedWith(graph, partition, a, b, forms.refusalOf);
     marked.value = undefined;
-    if (refusal) {
+    if (!isMerged(merged)) {
       refused.value = { ops: [from, to], count: refused.value.count + 1 };
-      said.value = sentenceOf(workload, from, to, refusal, chip);
+      said.value = sentenceOf(workload, from, to, merged, chip);
       return;
     }
-    const next = fuse(graph, partition, a, b);
+    const next = fuse(graph, partition, ...merged);
     change(next, words.merged(spoken(graph, groupOf(to, next))));
   }
   function splitOff(op: number) {
@@ -173,7 +185,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   function pick(op: number) {
     cursor.value = op;
     store.rows.hover(groupAt(partition, op));
-    say(descriptionOf(workload, op));
+    say([descriptionOf(workload, op), intensity([op]), words.sides[sideOf([op])]].filter(Boolean).join(" · "));
   }
   function cutAbove(op: number) {
     const next = cut(graph, partition, op, forms.refusalOf);
@@ -231,7 +243,9 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const refusal = tightGroup && forms.refusalOf(tightGroup);
   const hint = tightGroup && refusal ? formSentence(workload, refusal, tightGroup, chip) : undefined;
   const warning = hint === undefined ? lacking : words.crowded(hint, crowded.size - 1);
-  const intensity = useMemo(() => intensities(workload), [forms]);
+  const isRefused = ({ from, to }: OpPair) =>
+    !isAsked &&
+    !isMerged(mergedWith(graph, partition, groupAt(partition, from), groupAt(partition, to), forms.refusalOf));
   const keys = useDisclosure();
   return (
     <>
@@ -255,6 +269,11 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
               [words.none, () => take(words.none, unfused(graph))],
               [words.pairs, () => preset(words.pairs, pairOps(graph, values, forms))],
               [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, forms, cost))), lacking],
+              [
+                words.compiler,
+                cost && (() => preset(words.compiler, searchPartition(graph, forms, cost, forms.isOfCompilers))),
+                lacking,
+              ],
             ]}
           />
         </div>
@@ -269,6 +288,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           label={`${words.graph(graph.name, graph.ops.length)} ${words.keyList}`}
           point={store.rows.hover}
           intensityOf={intensity}
+          sideOf={sideOf}
+          isRefused={isRefused}
           merge={(from, to) => soon((now) => now.merge(from, to))}
           split={(op) => soon((now) => now.splitOff(op))}
           act={(edge) => soon((now) => now.act(edge))}
@@ -284,9 +305,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
       <div class="rw-totals">
         {flow && (
           <Figures
-            {...{ workload, cost }}
+            {...{ workload, cost, light }}
             found={isAsked ? undefined : found}
-            crowded={tight !== undefined}
             isWide={room.value.width >= WIDE_PX}
           />
         )}

@@ -1,7 +1,7 @@
 // What a click on an edge does: where to split a group, what a merge gains or why it is refused, and the texts that say
 // so.
 
-import { type Cost, tally } from "../../fusion/forms.ts";
+import { type Cost, isForm, type Tally, tally } from "../../fusion/forms.ts";
 import {
   allOf,
   dtypeOf,
@@ -19,13 +19,14 @@ import {
   groupAt,
   groupWith,
   linked,
+  mergedWith,
   type Partition,
   type ReducingOp,
   type Refusal,
   type RefusalOf,
-  whyNot,
 } from "../../fusion/legality.ts";
 import { fuse, legalParts, partitionOf, precisionOf, total } from "../../fusion/partition.ts";
+import { operationIn } from "../../roofline/operations.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/workload.ts";
 import { formatQuantity, formatSpeedUp } from "../../text/numbers.ts";
@@ -182,6 +183,8 @@ export function sentenceOf(
 export interface Proposal {
   /** The text of the pill beside the edge, such as "Merge: 1.28 ms → 962 µs". */
   readonly text: string;
+  /** What the merged kernel computes or reads more than once, such as "gelu runs 64 times: 1.07 → 68.7 GFLOP". */
+  readonly again?: string;
   /** The partition afterwards. Missing if the ops may not merge. */
   readonly next?: Partition;
   /** The kernels that would come. */
@@ -196,22 +199,65 @@ interface ProposalInput {
 
 /** Returns what a click on the edge between two ops would do: an edge within a kernel splits it, another one merges. */
 export function proposalOf(
-  workload: Pick<Workload, "graph" | "partition" | "forms">,
+  workload: Pick<Workload, "graph" | "values" | "partition" | "forms">,
   from: number,
   to: number,
   { cost, chip }: ProposalInput,
 ): Proposal {
   const { graph, partition, forms } = workload;
   const [a, b] = [groupAt(partition, from), groupAt(partition, to)];
-  const refusal = a === b ? null : whyNot(graph, partition, a, b, forms.refusalOf);
-  if (refusal) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, refusal, chip)) };
-  const next = a === b ? cut(graph, partition, to, forms.refusalOf) : fuse(graph, partition, a, b);
-  const [before, now] = [partition, next].map((one) => tally(forms, one, cost));
-  const { before: was, now: is, factor } = formatSpeedUp(before?.seconds ?? Number.NaN, now?.seconds ?? Number.NaN);
-  const bytes = [before, now].map((one) => formatQuantity(one?.bytes ?? Number.NaN, "B")) as [string, string];
+  const merged = a === b ? [] : mergedWith(graph, partition, a, b, forms.refusalOf);
+  if (!isMerged(merged)) return { groups: [], text: fusionWords.cannot(sentenceOf(workload, from, to, merged, chip)) };
+  const next = a === b ? cut(graph, partition, to, forms.refusalOf) : fuse(graph, partition, ...merged);
+  const [before, now] = [partition, next].map((one) => tally(forms, one, cost)) as [Tally, Tally];
+  const { before: was, now: is, factor } = formatSpeedUp(before.seconds, now.seconds);
+  const bytes = [before, now].map((one) => formatQuantity(one.bytes, "B")) as [string, string];
   const isMerge = a !== b;
   const groups = next.groups.filter((group) => !partition.groups.includes(group));
-  if (!cost) return { groups, next, text: fusionWords.proposed(isMerge, ...bytes) };
-  const text = factor === "1" ? fusionWords.noGain(isMerge, is) : fusionWords.proposed(isMerge, was, is);
-  return { groups, next, text };
+  const change = !cost
+    ? fusionWords.proposed(isMerge, ...bytes)
+    : factor === "1"
+      ? fusionWords.noGain(isMerge, is)
+      : fusionWords.proposed(isMerge, was, is);
+  const text = merged.length > 2 ? `${spoken(graph, groups[0] ?? [])}: ${change}` : change;
+  const again = isMerge ? againOf(workload, groups[0] ?? [], before, now) : "";
+  return again ? { groups, next, text, again } : { groups, next, text };
+}
+
+export const isMerged = (found: readonly number[] | Refusal): found is readonly number[] => Array.isArray(found);
+
+/** Returns what a kernel computes or reads more than once, and what this costs. */
+function againOf(
+  { graph, values, forms }: Pick<Workload, "graph" | "values" | "forms">,
+  group: Ops,
+  before: Tally,
+  now: Tally,
+): string {
+  const form = forms.formOf(group);
+  if (!isForm(form)) return "";
+  const times = [...form.times].filter(([, count]) => count > 1);
+  const reads = [...form.reads].filter(([, count]) => count > 1);
+  const operation = operationIn(precisionOf(graph, values, group) ?? "");
+  return [
+    ...times.map(([op, count]) => fusionWords.runs(opName(graph, op), count)),
+    ...(times.length > 0
+      ? [[before, now].map(({ flops }) => formatQuantity(flops, operation)).join(" → ")]
+      : []),
+    ...reads.map(([tensor, count]) => fusionWords.isRead(tensorName(graph, tensor), count)),
+    ...(form.workspace > 0 ? [fusionWords.partial(formatQuantity(form.workspace, "B"))] : []),
+  ].join(", ");
+}
+
+/** The side of the ridge point on which ops are: their bytes or their FLOPs take longer. */
+export type Side = "memory" | "compute" | "";
+
+/** Returns a function that returns on which side of the ridge point ops are as one kernel; "" if neither takes longer. */
+export function sidesOf({ graph, forms }: Pick<Workload, "graph" | "forms">, cost: Cost | undefined) {
+  const none = new Float64Array(graph.classes.length);
+  return (ops: Ops): Side => {
+    if (!cost) return "";
+    const { flops, bytes, times } = forms.loadOf(ops);
+    const [memory, compute] = [cost(none, bytes, ops), cost(flops, 0, ops, times)];
+    return memory > compute ? "memory" : compute > memory ? "compute" : "";
+  };
 }
