@@ -414,7 +414,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     noGain: (isMerge, time) => (isMerge ? `Kein Gewinn: ${time}` : `Kein Verlust: ${time}`),
     cannot: (why) => `Geht nicht: ${why}`,
     barred: ", nicht vereinbar",
-    runs: (op, times) => `${op} läuft ${times}-mal`,
+    runs: (op, times, flops) => `${op} läuft ${times}-mal: ${flops}`,
     isRead: (tensor, times) => `${tensor} wird ${times}-mal gelesen`,
     partial: (bytes) => `${bytes} an Teilsummen werden geschrieben und gelesen`,
     sides: { memory: "speichergebunden", compute: "rechengebunden", "": "" },

@@ -407,7 +407,7 @@ export const catalogue = {
     cannot: (why: string) => `Cannot merge: ${why}`,
     /** Said after the name of an edge whose ends may not merge. */
     barred: ", cannot merge",
-    runs: (op: string, times: number) => `${op} runs ${times} times`,
+    runs: (op: string, times: number, flops: string) => `${op} runs ${times} times: ${flops}`,
     isRead: (tensor: string, times: number) => `${tensor} is read ${times} times`,
     partial: (bytes: string) => `${bytes} of partial sums are written and read`,
     sides: { memory: "memory-bound", compute: "compute-bound", "": "" },

@@ -183,7 +183,7 @@ export function sentenceOf(
 export interface Proposal {
   /** The text of the pill beside the edge, such as "Merge: 1.28 ms → 962 µs". */
   readonly text: string;
-  /** What the merged kernel computes or reads more than once, such as "gelu runs 64 times: 1.07 → 68.7 GFLOP". */
+  /** What the merged kernel computes or reads more than once, such as "gelu runs 8 times: 8.19 kFLOP → 65.5 kFLOP". */
   readonly again?: string;
   /** The partition afterwards. Missing if the ops may not merge. */
   readonly next?: Partition;
@@ -220,30 +220,24 @@ export function proposalOf(
       ? fusionWords.noGain(isMerge, is)
       : fusionWords.proposed(isMerge, was, is);
   const text = merged.length > 2 ? `${spoken(graph, groups[0] ?? [])}: ${change}` : change;
-  const again = isMerge ? againOf(workload, groups[0] ?? [], before, now) : "";
+  const again = isMerge ? againOf(workload, groups[0] ?? []) : "";
   return again ? { groups, next, text, again } : { groups, next, text };
 }
 
 export const isMerged = (found: readonly number[] | Refusal): found is readonly number[] => Array.isArray(found);
 
 /** Returns what a kernel computes or reads more than once, and what this costs. */
-function againOf(
-  { graph, values, forms }: Pick<Workload, "graph" | "values" | "forms">,
-  group: Ops,
-  before: Tally,
-  now: Tally,
-): string {
+function againOf({ graph, values, forms }: Pick<Workload, "graph" | "values" | "forms">, group: Ops): string {
   const form = forms.formOf(group);
   if (!isForm(form)) return "";
-  const times = [...form.times].filter(([, count]) => count > 1);
-  const reads = [...form.reads].filter(([, count]) => count > 1);
-  const operation = operationIn(precisionOf(graph, values, group) ?? "");
+  const several = (counts: ReadonlyMap<number, number>) => [...counts].filter(([, count]) => count > 1);
   return [
-    ...times.map(([op, count]) => fusionWords.runs(opName(graph, op), count)),
-    ...(times.length > 0
-      ? [[before, now].map(({ flops }) => formatQuantity(flops, operation)).join(" → ")]
-      : []),
-    ...reads.map(([tensor, count]) => fusionWords.isRead(tensorName(graph, tensor), count)),
+    ...several(form.times).map(([op, count]) => {
+      const operation = operationIn(precisionOf(graph, values, [op]) ?? "");
+      const [once, now] = [1, count].map((times) => formatQuantity(times * values.own(op), operation));
+      return fusionWords.runs(opName(graph, op), count, `${once} → ${now}`);
+    }),
+    ...several(form.reads).map(([tensor, count]) => fusionWords.isRead(tensorName(graph, tensor), count)),
     ...(form.workspace > 0 ? [fusionWords.partial(formatQuantity(form.workspace, "B"))] : []),
   ].join(", ");
 }
