@@ -399,7 +399,7 @@ function Contour({ outline, height, look }: { outline: Outline | undefined; heig
 /** The space between a text and the sides of its box, px. */
 const PADDING_PX = 12;
 /** The width of the sign for the side of the ridge point, px. */
-const SIDE_PX = 15;
+const SIDE_PX = 18;
 interface OpBoxProps {
   readonly flow: Flow;
   readonly box: Box;
@@ -446,9 +446,9 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
 /** A small roofline with a dot on its slope or on its flat. */
 function SideSign({ side, x, y }: { side: Side; x: number; y: number }) {
   return (
-    <g class="rw-side" transform={`translate(${x} ${y - 4})`}>
-      <path d={`M0 8L6 1H${SIDE_PX}`} />
-      {side === "memory" ? <circle cx="3" cy="4.5" r="2.5" /> : <circle cx="11" cy="1" r="2.5" />}
+    <g class="rw-side" transform={`translate(${x} ${y - 5})`}>
+      <path d={`M0 10L8 1H${SIDE_PX}`} />
+      {side === "memory" ? <circle cx="4" cy="5.5" r="2.5" /> : <circle cx="13" cy="1" r="2.5" />}
     </g>
   );
 }

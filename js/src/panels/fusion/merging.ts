@@ -232,10 +232,10 @@ function againOf({ graph, values, forms }: Pick<Workload, "graph" | "values" | "
   if (!isForm(form)) return "";
   const several = (counts: ReadonlyMap<number, number>) => [...counts].filter(([, count]) => count > 1);
   return [
-    ...several(form.times).map(([op, count]) => {
+    ...several(form.times).flatMap(([op, count]) => {
       const operation = operationIn(precisionOf(graph, values, [op]) ?? "");
       const [once, now] = [1, count].map((times) => formatQuantity(times * values.own(op), operation));
-      return fusionWords.runs(opName(graph, op), count, `${once} → ${now}`);
+      return values.own(op) > 0 ? [fusionWords.runs(opName(graph, op), count, `${once} → ${now}`)] : [];
     }),
     ...several(form.reads).map(([tensor, count]) => fusionWords.isRead(tensorName(graph, tensor), count)),
     ...(form.workspace > 0 ? [fusionWords.partial(formatQuantity(form.workspace, "B"))] : []),
