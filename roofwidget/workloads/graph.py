@@ -220,9 +220,10 @@ class Graph:
         """Return the graph of a PyTorch model, for the tab *Fusion*.
 
         `torch.export` traces the model in evaluation mode. Operations become ops with the FLOPs and bytes of the
-        operators: matrix products, convolutions, normalisations, attention, functions of each element. Views are free.
-        An operation that no operator describes is opaque and counts its bytes only; `notes` names it. Ops have the
-        paths of their modules (``layer1.0.conv1``), and weights are inputs (``layer1.0.conv1.weight``).
+        operators: matrix products, convolutions, normalisations, attention, functions of each element. Views are free,
+        and ops walk their loops through them, so that attention written out can be one kernel. An operation that no
+        operator describes is opaque and counts its bytes only; `notes` names it. Ops have the paths of their modules
+        (``layer1.0.conv1``), and weights are inputs (``layer1.0.conv1.weight``).
 
         Parameters
         ----------
@@ -252,8 +253,9 @@ class Graph:
         """Return the graph of a JAX function, for the tab *Fusion*.
 
         `jax.make_jaxpr` traces the function. Its primitives become ops, and nothing is fused: a softmax is reductions
-        and functions of each element. Reshapes and broadcasts are free. A primitive that no operator describes is
-        opaque and counts its bytes only; `notes` names it. A loop of known length is unrolled if it is short.
+        and functions of each element. Reshapes and broadcasts are free, and ops walk their loops through them, so that
+        attention written out can be one kernel. A primitive that no operator describes is opaque and counts its bytes
+        only; `notes` names it. A loop of known length is unrolled if it is short.
 
         Parameters
         ----------

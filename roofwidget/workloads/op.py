@@ -49,9 +49,9 @@ class Op:
         the dtype of the wider of its first two inputs. If both are equally wide, the floating-point dtype applies.
         Other ops have the dtype of the output.
     axes
-        The axes of the first input that a reduction reduces, so a tile must have them whole: ``(1,)``, ``(0, -1)``. By
-        default the last axis. An empty tuple means that the op combines only near elements, such as a window. Other
-        kinds reduce no axis in this sense: a matrix product adds up blocks.
+        The axes of the first input that a reduction reduces: ``(1,)``, ``(0, -1)``. A kernel that uses the result has
+        them whole on chip, or passes over them again. By default the last axis. An empty tuple means that the op
+        combines only near elements, such as a window. Other kinds have no such axes.
     index
         The loops of the op, as in einsum: ``"mk,kn->mn"`` (`roofwidget.workloads.index` describes the text). None: the
         loops that ops of this kind usually have. An injective op without an index moves elements in an unknown way.

@@ -87,7 +87,8 @@ class Partition:
         Groups of ops, in any order: names of ops, or their positions in ``graph.ops``. Each op occurs once.
     chip, dims
         The chip on which the tiles of each group must fit, at these dimensions. Without a chip, sizes of tiles are not
-        checked, but groups with reductions over different axes are refused.
+        checked, but groups that depend on them are refused: chains of two matrix products, rows of a product that must
+        be whole, and reductions over different axes.
 
     Raises
     ------
@@ -176,8 +177,8 @@ class Partition:
         graph, dims
             The graph, at these dimensions.
         chip
-            A chip on which the tiles of every kernel must fit. If there is no chip, sizes of tiles are not checked, but
-            reductions over different axes are not merged.
+            A chip on which the tiles of every kernel must fit. Without a chip, sizes of tiles are not checked, and what
+            depends on them is not merged, as in `Partition`.
         """
         forms, rules = _forms_and_rules(graph, chip, dims, "fully(graph)")
         return Partition._new(rules, greedy.fully(rules, forms))
@@ -347,17 +348,20 @@ class Partition:
 
     @property
     def spilled(self) -> tuple[str, ...]:
-        """Names of the tensors that a group moves to or from main memory again because they do not fit on chip."""
+        """Names of the tensors inside groups that go to main memory and back, because tiles do not fit on chip."""
         return tuple(self._structure.tensors[t].name for t in self._spilled)
 
     # -- counts ---------------------------------------------------------------------------------------------------
 
     def bytes(self, group: Which) -> Count:
-        """Return the bytes of a group: tensors that enter, tensors that leave, and extra bytes of the group's ops."""
+        """Return the bytes of a group: tensors that enter, tensors that leave, and extra bytes of the group's ops.
+
+        Each tensor counts once. `form` says what the group moves on a chip, where it may read tensors again.
+        """
         return self._structure.bytes(self._find(group), self._structure.counts, self._spilled)
 
     def flops(self, group: Which) -> dict[str, Count]:
-        """Return the FLOPs of a group by class, without classes that have no FLOPs."""
+        """Return the FLOPs of a group by class, each op run once, without classes that have no FLOPs."""
         return self._structure.flops(self._find(group), self._structure.counts)
 
     def total_bytes(self) -> Count:
@@ -441,8 +445,8 @@ class Partition:
         a, b
             The groups.
         chip, dims
-            The chip on which the tiles of the merged kernel must fit, at these dimensions. Without a chip, tiles fit.
-            But reductions over different axes are refused, because all their tensors would have to fit.
+            The chip on which the tiles of the merged kernel must fit, at these dimensions. Without a chip, sizes of
+            tiles are not checked, and what depends on them is refused, as in `Partition`.
         """
         return self._why_not(self._find(a), self._find(b), _forms(self._structure, chip, dims))
 
@@ -457,9 +461,8 @@ class Partition:
         a, b, chip, dims
             As in `why_not`.
         spill
-            True: if the tiles do not fit on `chip`, tensors are spilled, the largest tiles first; `spilled` names them.
-            A spilled tensor inside the group is written to main memory and read back. A spilled tensor that enters the
-            group is read twice.
+            True: if the group has no form on `chip`, tensors inside it are spilled, the largest first, until the parts
+            between them have one; `spilled` names them. A spilled tensor is written to main memory and read back.
 
         Raises
         ------

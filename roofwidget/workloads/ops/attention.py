@@ -1,4 +1,4 @@
-"""Attention: in three kernels, in one kernel, by FlashAttention, in a window, and for one new token with a cache.
+"""Attention: in three ops, in one kernel, by FlashAttention, in a window, and for one new token with a cache.
 
 A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with ``heads=H``. Keys and values have the same
 form, with H heads or a divisor of H (grouped-query attention; one head: multi-query attention). Query heads that share
@@ -120,7 +120,7 @@ def unfused_attention(
     causal: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Attend in three kernels (scores, softmax, values). The B·H·Nq·Nk scores are written and read twice.
+    """Attend in three ops (scores, softmax, values). Unfused, the B·H·Nq·Nk scores are written and read twice.
 
     With `causal` the mask is aligned bottom-right, as in `attention`.
     """
