@@ -37,9 +37,9 @@ Patterson (2009), plus what the formula names besides. `graph.terms(op)` gives t
 `graph.flops_by_class(op)` the classes (`tensor`, `vector`, `transcendental`). *The convention in force* is that of the
 graph: see [Conventions](#conventions).
 
-*Kind* is what an operator is to fusion. A reduction names the axes of its first input that it reduces: a kernel that uses
-its result has these axes whole on chip, or passes over them again. A reduction without axes combines near elements, such
-as a window. Each operator but an opaque one also says which loops it walks, as in einsum: `op.loops`.
+*Kind* is what an operator is to fusion. A reduction names the axes of its first input that it reduces: a kernel that
+uses its result has these axes whole on chip, or passes over them again. A reduction without axes combines near
+elements, such as a window. Each operator but an opaque one also says which loops it walks, as in einsum: `op.loops`.
 [What one kernel can do](arithmetic.md#what-one-kernel-can-do) follows from kinds and loops.
 """
 
