@@ -58,7 +58,7 @@ def test_the_example_of_what_fusion_saves_prints_what_it_says(capsys: pytest.Cap
     assert example is not None
     exec(example[1], {})  # noqa: S102 - our own text
     said = re.findall(r"^print\(.*\)  # (.*?)(?: times .*)?$", example[1], re.MULTILINE)
-    assert len(said) == 3
+    assert len(said) == 4
     assert capsys.readouterr().out.splitlines() == said
 
 
