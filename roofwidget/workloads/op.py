@@ -53,10 +53,10 @@ class Op:
         them whole on chip, or passes over them again. By default the last axis. An empty tuple means that the op
         combines only near elements, such as a window. Other kinds have no such axes.
     index
-        The loops of the op, as in einsum: ``"mk,kn->mn"``. Each axis is a letter, ``1`` if it is stretched, ``*`` if its
-        elements are read in any order, or the letters of several loops in parentheses, the slowest first:
-        ``"m(hd)->hmd"`` moves heads to the front. None: the loops that ops of this kind usually have. An injective op
-        without an index moves elements in an unknown way.
+        The loops of the op, as in einsum: ``"mk,kn->mn"``. An axis is a letter, ``1`` if it is stretched, ``*`` if its
+        elements are read in any order, or several letters in parentheses, the slowest first: ``"m(hd)->hmd"`` moves
+        heads to the front. None: the loops that ops of this kind usually have. An injective op without an index moves
+        elements in an unknown way.
     rescale
         Whether what is added up after a reduction can be corrected once the reduction is complete, as after a softmax,
         a norm or a sum. False, for example, if the result is rounded to a narrow dtype.
