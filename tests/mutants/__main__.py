@@ -65,17 +65,16 @@ _TYPESCRIPT: Final = {
     **{
         f"js/src/fusion/{name}.ts": [f"test/fusion/{each}.test.ts" for each in tests]
         for name, tests in {
-            "axes": ["axes", "capacity"],
-            "bodies": ["search", "capacity"],
-            "capacity": ["capacity", "axes"],
             "conditions": ["conditions"],
             "expressions": ["expressions"],
+            "forms": ["forms", "golden"],
             "graph": ["graph", "expressions", "partition"],
-            "greedy": ["search", "capacity"],
+            "greedy": ["search", "golden"],
             "group_kernels": ["partition"],
-            "legality": ["partition", "capacity", "axes"],
-            "partition": ["partition"],
-            "search": ["search"],
+            "legality": ["partition", "golden"],
+            "loops": ["forms", "golden"],
+            "partition": ["partition", "golden"],
+            "search": ["search", "golden"],
         }.items()
     },
 }
