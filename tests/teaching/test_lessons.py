@@ -89,3 +89,21 @@ def test_the_lesson_on_fusion_states_what_rows_of_two_products_need_on_chip() ->
     for text in ("1.06 MB", "2.63 MB", "262 kB"):
         assert text in refusal.sentence
         assert text in names["fits"].options[names["fits"].answer]
+
+
+def test_the_lesson_on_transformers_asks_for_the_fewest_bytes_and_shows_that_they_take_longer() -> None:
+    (cell,) = (cell for cell in cells_of("04_transformers.ipynb") if "merge-feed-forward" in cell)
+    names = ran(["import roofwidget as rw\nh100 = rw.chip('h100-sxm')", cell])
+    layer, h100, fewest = names["layer"], names["h100"], rw.Partition(names["layer"], names["merge"].answer)
+    best = rw.Partition.best(layer, h100)
+    # 16384 tokens of 4096 numbers, 14336 numbers between the products, bf16, and the gains of the norm.
+    ends, between, weights, gains = 2 * 16384 * 4096, 2 * 16384 * 14336, 3 * 2 * 4096 * 14336, 2 * 4096
+    moved = [one.total_bytes() for one in (rw.Partition.unfused(layer), fewest, best)]
+    assert moved == [
+        2 * ends + 2 * (ends + between) + 3 * between + (between + ends) + 3 * ends + weights + gains,
+        3 * ends + 2 * between + weights + gains,
+        5 * ends + 2 * between + weights + gains,
+    ]
+    # Two results of 2 B share a tile: 128 x 128 numbers of each, at most half of the 262,144 B of a unit.
+    assert fewest.form("norm", h100).times == {"norm": 14336 // 128}
+    assert best.time(h100) < fewest.time(h100)
