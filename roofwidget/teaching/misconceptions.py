@@ -504,8 +504,8 @@ def _fewest_bytes() -> Misconception:
         truth="Two kernels take 20 µs and 556 µs: 576 µs. One kernel computes the result in tiles of 256 columns. It "
         "runs the LayerNorm 64 times, once for each of the 16384 / 256 columns of tiles, and takes 604 µs.",
         others={
-            "No, because a product and an operation before it cannot share a kernel.": "They can. With few rows "
-            "this is faster, because the repeated arithmetic takes less time than the bytes."
+            "No, because the two cannot share a kernel.": "They can. With few rows one kernel is faster, because the "
+            "repeated arithmetic takes less time than the bytes."
         },
         source=_DERIVED,
         setup={"chips": [chip], "kernels": [*apart.kernels(chip=chip), *joined.kernels(chip=chip)]},

@@ -391,7 +391,7 @@ def _before_product(op: str, rows: int, inner: int, columns: int) -> Graph:
 
 
 _ONE_KERNEL: Final = "One kernel for both"
-_TWO_KERNELS: Final = "Two kernels"
+_TWO_KERNELS: Final = "One kernel for each"
 _UNPACK: Final = "The weights are stored as int4, half a byte each, and an unpack op makes bf16 numbers of them."
 _TILES: Final = (
     "The kernel of a matrix product computes its result in tiles. It may also run an op before the product. It runs "
@@ -464,7 +464,7 @@ def _norm_in_product(draw: Draw) -> Question:
         options={
             faster: f"{times} {why}",
             slower: f"{times} {why}",
-            "Both take the same time": f"{times} In one kernel the LayerNorm runs {runs} times, and the tensor between "
+            "Neither is faster": f"{times} In one kernel the LayerNorm runs {runs} times, and the tensor between "
             "the two ops does not move.",
         },
         explanation=times,
