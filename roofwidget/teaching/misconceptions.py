@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from roofwidget.chips import Chip
+from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
 from roofwidget.teaching.bank.counts import H100, V7X, kernel, of_2009, of_op
 from roofwidget.teaching.bank.exercise import in_order
 from roofwidget.teaching.question import Question
+from roofwidget.workloads import Graph
+from roofwidget.workloads.partition import Partition
 
 _GUIDE: Final = "Roofline Analysis: A Practical Guide"
 _WILLIAMS: Final = "Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009"
@@ -71,6 +74,8 @@ def misconceptions() -> tuple[Misconception, ...]:
         _int8_weights(),
         _more_cores(),
         _fusion_always(),
+        _before_a_product(),
+        _fewest_bytes(),
     )
 
 
@@ -430,11 +435,12 @@ def _fusion_always() -> Misconception:
     return _misconception(
         "fusion-always-helps",
         prompt="An elementwise kernel does 3000 FLOP for each element, and two kernels read its result. "
-        "Should it be fused into both?",
+        "Should it be fused into each of the two?",
         belief="Yes, fusion always makes a program faster.",
         why="Fused into two kernels the costly arithmetic runs twice. It saves bytes that were not the bottleneck.",
         right="No, because then the costly arithmetic runs twice.",
-        truth="Three kernels take 51 µs and twice 20 µs: 91 µs. Fused, two kernels take 51 µs each: 102 µs.",
+        truth="Three kernels take 51 µs and twice 20 µs: 91 µs. Fused into both readers, two kernels take 51 µs each: "
+        "102 µs. A single kernel with all three does the arithmetic once and writes both results: 51 µs.",
         others={"It makes no difference, because the FLOPs are the same.": "The fused kernels do the FLOPs twice."},
         source=_DERIVED,
         setup={
@@ -445,7 +451,63 @@ def _fusion_always() -> Misconception:
                 Kernel("reader 2", elements, 2 * tensor),
                 Kernel("costly + reader 1", costly + elements, 2 * tensor),
                 Kernel("costly + reader 2", costly + elements, 2 * tensor),
+                Kernel("costly + both readers", costly + 2 * elements, 3 * tensor),
             ],
         },
+        difficulty=2,
+    )
+
+
+def _before_a_product() -> Misconception:
+    rows, side = 16, 8192
+    weights, ends = side**2, 2 * 2 * rows * side
+    product = 2 * rows * weights
+    return _misconception(
+        "product-begins-a-kernel",
+        prompt="Weights are stored as int4. One kernel scales them and writes them as bf16. A second kernel multiplies "
+        "16 rows of 8192 numbers by the 8192 × 8192 weights. May one kernel do both?",
+        belief="No, an operation before a matrix product needs a kernel of its own.",
+        why="This is a rule of some compilers. A kernel can scale a tile of weights on chip just before it uses it.",
+        right="Yes, and the bf16 weights do not move at all.",
+        truth="Two kernels move 302.5 MB and take 50.1 µs and 40.2 µs: 90.3 µs. One kernel moves 34.1 MB and takes "
+        "10.2 µs. With 16 rows it scales each weight once.",
+        others={
+            "Yes, but it is not faster, because the FLOPs are the same.": "Both kernels are memory-bound: their bytes "
+            "set their time."
+        },
+        source=_DERIVED,
+        setup={
+            "chips": [H100],
+            "kernels": [
+                Kernel("scale", weights, weights / 2 + 2 * weights),
+                Kernel("product", product, 2 * weights + ends),
+                Kernel("scale + product", weights + product, weights / 2 + ends),
+            ],
+        },
+    )
+
+
+def _fewest_bytes() -> Misconception:
+    graph = Graph("layernorm and product")
+    x = graph.input("x", (_SIDE, _SIDE), "bf16")
+    weights = graph.input("W", (_SIDE, 4 * _SIDE), "bf16")
+    graph.output(graph.matmul(graph.layernorm(x, affine=False), weights, name="product"))
+    apart, joined = Partition.unfused(graph), Partition.fully(graph)
+    chip = find_chip("h100-sxm")
+    return _misconception(
+        "fewest-bytes-are-fastest",
+        prompt="A LayerNorm feeds a product of 4096 × 4096 by 4096 × 16384 numbers in bf16 on an H100. "
+        "In one kernel they move 302 MB, in two kernels 369 MB. Is one kernel faster?",
+        belief="Yes, the fewest bytes take the least time.",
+        why="The product is compute-bound. Fewer bytes do not make it faster, and more FLOPs make it slower.",
+        right="No, because the LayerNorm then runs many times.",
+        truth="Two kernels take 20 µs and 556 µs: 576 µs. One kernel computes the result in tiles of 256 columns. It "
+        "runs the LayerNorm 64 times, once for each of the 16384 / 256 columns of tiles, and takes 604 µs.",
+        others={
+            "No, because the two cannot share a kernel.": "They can. With few rows one kernel is faster, because the "
+            "repeated arithmetic takes less time than the bytes."
+        },
+        source=_DERIVED,
+        setup={"chips": [chip], "kernels": [*apart.kernels(chip=chip), *joined.kernels(chip=chip)]},
         difficulty=2,
     )

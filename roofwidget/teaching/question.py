@@ -100,7 +100,8 @@ class Question:
         For "drag" with "intensity" or "rate": the name of the kernel whose place is asked for. Its point is hidden
         until the learner has answered. Without it, the marker is a line across the chart.
     graph
-        For "merge": the graph whose ops are merged. Every partition that moves as few bytes as `answer` is right.
+        For "merge": the graph whose ops are merged. Every partition that moves as few bytes as `answer` is right. What
+        a kernel computes again is not counted. The page refuses kernels that do not fit on its focus chip.
     source
         Where the question or its numbers come from.
     difficulty
@@ -225,7 +226,8 @@ class Question:
     def _partition(self, groups: Any) -> Partition:
         if self.graph is None:
             raise self._wrong("a merge has a graph")
-        return Partition(self.graph, groups)
+        # A question has no chip. The page refuses merges that its focus chip cannot run.
+        return Partition.on_some_chip(self.graph, groups)
 
     def number(self, value: Any) -> float | str:
         """Return an answer as a number in base units, or a sentence that says why it is none."""

@@ -171,11 +171,46 @@ def _more_cores(model: RooflineModel) -> list[str]:
 def _fusion_always(model: RooflineModel) -> list[str]:
     (bound,) = _bounds(model)
     n = 2**24
-    costly, reader, fused = 3000 * n / PEAK, 4 * n / BANDWIDTH, 3001 * n / PEAK
-    assert bound.time.tolist() == _about([costly, reader, reader, fused, fused])
-    assert 2 * fused > costly + 2 * reader
-    times = [costly, reader, costly + 2 * reader, fused, 2 * fused]
+    costly, reader, fused, all_three = 3000 * n / PEAK, 4 * n / BANDWIDTH, 3001 * n / PEAK, 3002 * n / PEAK
+    assert bound.time.tolist() == _about([costly, reader, reader, fused, fused, all_three])
+    assert 2 * fused > costly + 2 * reader > all_three
+    assert 3 * 2 * n / BANDWIDTH < all_three
+    times = [costly, reader, costly + 2 * reader, fused, 2 * fused, all_three]
     return [f"{seconds * 1e6:.0f} µs" for seconds in times]
+
+
+def _before_a_product(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    # 8192 x 8192 weights of 4 bits, or of 2 B; 16 rows of 8192 numbers of 2 B enter, and as many leave.
+    stored, made, rows = 8192**2 / 2, 2 * 8192**2, 2 * 16 * 8192
+    moved = [stored + made, made + 2 * rows, stored + 2 * rows]
+    times = [one / BANDWIDTH for one in moved]
+    has_columns(bound, time=_about(times), bound_by=["HBM"] * 3)
+    # The same from the model of kernels: the scaling runs once, because 16 rows are one row of tiles.
+    graph = rw.Graph("scaled weights")
+    weights = graph.input("Q", (8192, 8192), "int4")
+    scaled = graph.cast(weights, "bf16", name="scale")
+    graph.output(graph.matmul(graph.input("x", (16, 8192), "bf16"), scaled, name="product"))
+    best = rw.Partition.best(graph, "h100-sxm")
+    assert (rw.Partition.unfused(graph).total_bytes(), best.total_bytes()) == (sum(moved[:2]), moved[2])
+    assert (best.groups, best.form("product", "h100-sxm").times) == ((("scale", "product"),), {})
+    sizes = [f"{size / 1e6:.1f} MB" for size in (sum(moved[:2]), moved[2])]
+    return [*sizes, *(f"{seconds * 1e6:.1f} µs" for seconds in (*times, sum(times[:2])))]
+
+
+def _fewest_bytes(model: RooflineModel) -> list[str]:
+    (bound,) = _bounds(model)
+    x, y = 4096 * 4096, 4096 * 16384
+    # A LayerNorm takes 6 FLOP for each number and 3 for each row, once for each 256 columns of the result. The vector
+    # units of an H100: 132 SMs with 512 FLOP in each of 1.98e9 cycles per second.
+    again = 16384 / 256 * (6 * x + 3 * 4096) / (132 * 512 * 1.98e9)
+    norm, product = 4 * x / BANDWIDTH, 2 * 4096 * y / PEAK
+    times = [norm, product, product + again]
+    has_columns(bound, time=_about(times), bound_by=["HBM", "compute", "compute"])
+    weights = 4096 * 16384
+    assert [f"{moved / 1e6:.0f}" for moved in (2 * (x + weights + y), 2 * (3 * x + weights + y))] == ["302", "369"]
+    assert model.kernels.bytes.tolist() == [4 * x, *[2 * (x + weights + y)] * 2]
+    return [*(f"{seconds * 1e6:.0f} µs" for seconds in (*times[:2], norm + product, times[2])), "64 times"]
 
 
 CHECKS: dict[str, Callable[[RooflineModel], list[str]]] = {
@@ -195,6 +230,8 @@ CHECKS: dict[str, Callable[[RooflineModel], list[str]]] = {
     "int8-weights-keep-the-batch": _int8_weights,
     "more-cores-fix-memory-bound": _more_cores,
     "fusion-always-helps": _fusion_always,
+    "product-begins-a-kernel": _before_a_product,
+    "fewest-bytes-are-fastest": _fewest_bytes,
 }
 
 

@@ -100,6 +100,20 @@ def test_a_merge_is_right_if_no_partition_moves_fewer_bytes() -> None:
     assert question.check([["dropout", "relu"], ["gelu"]]).message.startswith("This is no partition")
 
 
+def test_a_merge_may_ask_for_a_kernel_that_only_some_chips_can_run() -> None:
+    # Two products in a chain. Only the size of the on-chip memory decides whether their rows fit.
+    graph = rw.Graph("two products")
+    rows, narrow, wide = 4096, 256, 1024
+    x = graph.input("x", (rows, narrow), "bf16")
+    up = graph.matmul(x, graph.input("W1", (narrow, wide), "bf16"), name="up")
+    graph.output(graph.matmul(up, graph.input("W2", (wide, narrow), "bf16"), name="down"))
+    question = Question(key="q", prompt="?", answer=[["up", "down"]], graph=graph)
+    assert question.check([["down", "up"]]).correct
+    ends, between = 2 * (2 * rows * narrow + 2 * narrow * wide), 2 * rows * wide
+    apart = question.check([["up"], ["down"]])
+    assert (apart.correct, apart.factor) == (False, (ends + 2 * between) / ends)
+
+
 @pytest.mark.parametrize("value", ABSURD, ids=range(len(ABSURD)))
 @pytest.mark.parametrize(
     "question",

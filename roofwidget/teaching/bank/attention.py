@@ -11,6 +11,7 @@ from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import UCSD_LAB, exact
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
+from roofwidget.workloads.partition import Partition
 
 _DERIVED: Final = "Derived from the shapes"
 _DAO: Final = "Derived, after Dao, FlashAttention-2, 2023"
@@ -175,13 +176,16 @@ def _unfused_time(draw: Draw) -> Question:
 @exercise("attention-softmax-fused-time")
 def _scores_fused_time(draw: Draw) -> Question:
     tokens, d = draw.pick(_PRINTED, _OTHERS)
+    three = Partition.unfused(_attention(tokens, d, "unfused"))
+    refusal = three.why_not("attention.scores", "attention.softmax", chip="h100-sxm")
     return draw.question(
         prompt=f"{H100_TEXT} {_head(tokens, d)}One kernel computes scores and softmax and writes the weights. "
         "A second kernel reads the weights and computes the values. What is the least time of both, one after another?",
         answer=bound(list(_scores_fused(tokens, d)), H100).total_time,
         unit="s",
         explanation=f"The {tokens} × {tokens} weights are written once and read once. The scores do not move any more, "
-        "and that saves about half of the traffic.",
+        "and that saves about half of the traffic."
+        + (f" An H100 cannot keep whole rows of the scores: {refusal.sentence}." if refusal else ""),
         source=_DERIVED,
         difficulty=3,
     )

@@ -1,4 +1,4 @@
-"""Exercises on the intensity of memory-bound ops, and on what their fusion saves."""
+"""Exercises on the intensity of memory-bound ops, on what fusion saves, and on what a product's kernel repeats."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import functools
 from typing import Final
 
 from roofwidget.analysis.roofline import attainable
+from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.kernel import Kernel
-from roofwidget.teaching.bank.counts import TPUS, V7X, intensity, itemsize, of_op
+from roofwidget.teaching.bank.counts import H100_TEXT, TPUS, V7X, intensity, itemsize, of_op
 from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import GUIDE, exact, rates, short
 from roofwidget.teaching.question import Question
@@ -16,6 +17,7 @@ from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.partition import Partition
 
 _DERIVED: Final = f"Derived from the {GUIDE}"
+_FROM_SHAPES: Final = "Derived from the shapes"
 # FLOPs per element.
 _OPS: Final = {"LayerNorm": 10, "GELU": 8, "Dropout": 1, "ReLU": 1, "SiLU": 5, "Scale": 1}
 _TAILS: Final = (
@@ -369,4 +371,103 @@ def _residual_merge(draw: Draw) -> Question:
         source=_DERIVED,
         difficulty=2,
         setup={"chips": [draw.instead(V7X, TPUS)], "graph": graph},
+    )
+
+
+# -- ops before a matrix product ---------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _before_product(op: str, rows: int, inner: int, columns: int) -> Graph:
+    """Return a product of `rows` × `inner` by `inner` × `columns` numbers, and an op that makes one of its operands."""
+    graph = Graph(f"{op} and product")
+    x = graph.input("x", (rows, inner), "bf16")
+    if op == "LayerNorm":
+        left, right = graph.layernorm(x, affine=False, name=op), graph.input("weights", (inner, columns), "bf16")
+    else:
+        left, right = x, graph.cast(graph.input("weights", (inner, columns), "int4"), "bf16", name=op)
+    graph.output(graph.matmul(left, right, name="product"))
+    return graph
+
+
+_ONE_KERNEL: Final = "One kernel for both"
+_TWO_KERNELS: Final = "One kernel for each"
+_UNPACK: Final = "The weights are stored as int4, half a byte each, and an unpack op makes bf16 numbers of them."
+_TILES: Final = (
+    "The kernel of a matrix product computes its result in tiles. It may also run an op before the product. It runs "
+    "this op again for each column of tiles."
+)
+
+
+def _product_text(rows: int, inner: int, columns: int) -> str:
+    return f"A product multiplies {rows} × {inner} numbers by {inner} × {columns} weights, all in bf16 (2 B)."
+
+
+@exercise("unpack-and-product-bytes")
+def _unpack_bytes(draw: Draw) -> Question:
+    rows = draw.pick(16, [1, 32, 64])
+    inner, columns = draw.pick((8192, 8192), [(4096, 4096), (4096, 14336), (8192, 28672)])
+    graph = _before_product("unpack", rows, inner, columns)
+    apart, joined = graph.count("bytes"), graph.count("compulsory")
+    return draw.question(
+        prompt=(
+            f"{_product_text(rows, inner, columns)} {_UNPACK} How many times fewer bytes move if one kernel unpacks "
+            "and multiplies?"
+        ),
+        answer=apart / joined,
+        explanation=(
+            f"The bf16 weights are not written and not read: {short(apart, 'B')} become {short(joined, 'B')}. A kernel "
+            "unpacks a tile of weights on chip just before it uses it."
+        ),
+        source=_FROM_SHAPES,
+        difficulty=2,
+    )
+
+
+@exercise("norm-before-product-runs")
+def _norm_runs(draw: Draw) -> Question:
+    rows, side = draw.pick(4096, [1024, 8192, 16384]), draw.pick(256, [128, 64])
+    columns = draw.pick(16384, [4096, 8192, 14336])
+    return draw.question(
+        prompt=(
+            f"{_TILES} {_product_text(rows, 4096, columns)} A tile has {side} × {side} numbers. How often does the "
+            "kernel run a LayerNorm of the left operand?"
+        ),
+        answer=-(-columns // side),
+        unit="times",
+        explanation=f"The result has {columns} / {side} = {columns // side} columns of tiles.",
+        source=_FROM_SHAPES,
+    )
+
+
+@exercise("norm-in-the-kernel-of-a-product")
+def _norm_in_product(draw: Draw) -> Question:
+    rows, columns = draw.pick((4096, 16384), [(64, 1024), (256, 1024), (256, 4096), (8192, 16384)])
+    chip = find_chip("h100-sxm")
+    joined = Partition.fully(_before_product("LayerNorm", rows, 4096, columns), chip=chip)
+    runs = joined.form("product", chip).times["LayerNorm"]
+    apart, together = Partition.unfused(joined.graph).time(chip), joined.time(chip)
+    times = f"Two kernels take {short(apart, 's')}, one kernel takes {short(together, 's')}."
+    if together < apart:
+        faster, slower = _ONE_KERNEL, _TWO_KERNELS
+        why = "The product is memory-bound: fewer bytes make it faster, and the repeated arithmetic takes less time."
+    else:
+        faster, slower = _TWO_KERNELS, _ONE_KERNEL
+        why = "The product is compute-bound: fewer bytes do not make it faster, and more arithmetic makes it slower."
+    return draw.question(
+        prompt=(
+            f"{H100_TEXT} {_TILES} {_product_text(rows, 4096, columns)} A tile has {columns // runs} columns. A "
+            "LayerNorm makes the left operand. It does 6 FLOPs per element, on vector units with "
+            f"{exact(chip.peak('bf16_vector'), 'FLOP/s')}. What is faster?"
+        ),
+        answer=faster,
+        options={
+            faster: f"{times} {why}",
+            slower: f"{times} {why}",
+            "Neither is faster": f"{times} In one kernel the LayerNorm runs {runs} times, and the tensor between "
+            "the two ops does not move.",
+        },
+        explanation=times,
+        source=_FROM_SHAPES,
+        difficulty=3,
     )

@@ -23,6 +23,8 @@ PRINTED = {
     "residual-bytes-fused": "1.61e9",
     "residual-speed-up": "3.000000000",
     "residual-of-the-own-input-speed-up": "4.500000000",
+    "unpack-and-product-bytes": "8.88",
+    "norm-before-product-runs": "64",
 }
 
 
@@ -39,6 +41,8 @@ FORMULAS: dict[str, Callable[..., float]] = {
     "residual-bytes-fused": lambda _ops, n, e: 3 * n * e,
     "residual-speed-up": lambda ops: (2 * ops + 3) / 3,
     "residual-of-the-own-input-speed-up": lambda ops: (2 * ops + 3) / 2,
+    "unpack-and-product-bytes": lambda m, k, _k, n, e: 1 + 2 * e * k * n / (k * n / 2 + e * m * (k + n)),
+    "norm-before-product-runs": lambda _m, _k, _also_k, n, _e, side, _side: n / side,
 }
 
 
@@ -74,3 +78,18 @@ def test_a_layernorm_at_its_roof_gains_only_from_fewer_bytes() -> None:
     found = answers_by_prompt("layernorm-yardstick")
     assert len(found) == 3
     assert set(found.values()) == {"Fuse it with its neighbours, so that it moves fewer bytes"}
+
+
+def test_a_norm_belongs_in_the_kernel_of_a_memory_bound_product_but_not_of_a_compute_bound_one() -> None:
+    found = answers_by_prompt("norm-in-the-kernel-of-a-product")
+    assert len(found) == 5
+    for prompt, answer in found.items():
+        peak, bandwidth, m, k, _k, n, e, side, flops, vector = numbers(prompt)
+        product, norm = 2 * m * k * n / peak, flops * m * k / vector
+        ends = e * (m * k + k * n + m * n)
+        apart = max(norm, 2 * e * m * k / bandwidth) + max(product, ends / bandwidth)
+        together = max(product + n / side * norm, ends / bandwidth)
+        assert answer == ("One kernel for both" if together < apart else "One kernel for each")
+        assert abs(apart / together - 1) > 0.04
+    assert bank(None)["norm-in-the-kernel-of-a-product"].answer == "One kernel for each"
+    assert set(found.values()) == {"One kernel for both", "One kernel for each"}
