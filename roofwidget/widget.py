@@ -6,7 +6,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, cast
@@ -249,12 +249,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         self.send({"kind": REPLY, "page": request.page, "number": request.number, **reply})
 
     def _done(self, request: Request) -> dict[str, Any]:
-        if request.ask == "catalogue":
-            return {"catalogue": catalogue()}
-        if request.ask == "save":
-            return {"saved": self._saved(request)}
-        if request.ask == "best":
-            return {"best": self._best()}
+        told: dict[str, tuple[str, Callable[[], Any]]] = {
+            "catalogue": ("catalogue", catalogue),
+            "save": ("saved", lambda: self._saved(request)),
+            "best": ("best", self._best),
+        }
+        if request.ask in told:
+            name, answer = told[request.ask]
+            return {name: answer()}
         if request.ask == "cancel":
             self._requests.cancel(request)
             return {}
@@ -280,7 +282,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             best = self._best_partition(SEARCH_SECONDS)
         except MissingFigureError:
             return None
-        return best and {"groups": best.indices, "how": best.how}
+        return None if best is None else {"groups": best.indices, "how": best.how}
 
     def _saved(self, request: Request) -> str:
         """Return the text of a file that a page saves."""

@@ -1,4 +1,4 @@
-"""The pages on arithmetic, on serving and on the speed of light: every example in them runs and prints what the page says."""
+"""The pages on arithmetic, serving and the speed of light: every example in them runs and prints what the page says."""
 
 from __future__ import annotations
 

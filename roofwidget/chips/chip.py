@@ -710,4 +710,5 @@ def shared_on_chip(chip: Chip) -> float:
         for name, memory in chip.memories.items()
         if memory.capacity is not None and name not in (chip.main_memory, share.level)
     ]
-    return max([share.capacity * share.units, *sizes]) if share.units == 1 else max(sizes, default=share.capacity * share.units)
+    own = share.capacity * share.units
+    return max([own, *sizes] if share.units == 1 else sizes, default=own)

@@ -18,7 +18,8 @@ A request and its reply are custom messages::
 - ``save``: make the file whose name ends in `name`: ``svg``, ``html`` or ``json``, as `RooflineModel.save` does. An SVG
   is a figure of a `style`, with its `caption` or without. The reply has the text as `saved`.
 - ``best``: search the fastest partition of the graph on the focus chip, for at most `SEARCH_SECONDS`. The reply has the
-  groups as numbers of ops and how they were found, ``optimal`` or ``greedy``, as `best`; null without a graph or a roof.
+  groups as numbers of ops and how they were found, ``optimal`` or ``greedy``, as `best`; null without a graph or a
+  roof.
 - ``swap``: make the earlier run the present one, and the present run the earlier. ``stop``: compare with no run.
 
 If a request fails, the reply has the reason as `refused`; see `refusal`. A page repeats a request without a reply, and

@@ -320,8 +320,8 @@ class Workload:
         as_kernels,
         Kernels(),
         help="The kernels that are plotted. With a graph, these are the kernels of `partition` at `dims`, with the "
-        "bytes and FLOPs that they move and do on the focus chip; kernels that are set meanwhile are plotted when `graph` "
-        "is None.",
+        "bytes and FLOPs that they move and do on the focus chip; kernels that are set meanwhile are plotted when "
+        "`graph` is None.",
         follow=_forget_rows,
         also=("graphs", "phase", "partition"),
         # Only the given kernels: a page computes the kernels of a partition itself.

@@ -134,9 +134,7 @@ class Trace:
         getattr(scratch, operator)(*operands, *params, name="op", **keywords)
         views |= zip((tensor.name for tensor in scratch.inputs[len(operands) :]), weights, strict=True)
         (op,) = scratch.ops
-        shown |= {
-            tensor.name: in_shape(views[tensor.name], tensor.shape) for tensor in scratch.inputs[len(operands) :]
-        }
+        shown |= {tensor.name: in_shape(views[tensor.name], tensor.shape) for tensor in scratch.inputs[len(operands) :]}
         extra = work(*more)
         flops = dict(op.flops)
         for word, count in extra.flops.items():

@@ -1,8 +1,8 @@
 """The loops of a traced op over its tensors, as an index text (`roofwidget.workloads.index`).
 
-An op walks views, and tensors are the arrays behind the views. A transposed view of a weight has the weight's own axes in
-another order, and heads that a view splits off are a part of an axis of the array. Strides tell which: an axis of a view
-runs along those axes of the array whose distances between neighbours lie between its own and that times its size.
+An op walks views, and tensors are the arrays behind the views. A transposed view of a weight has the weight's own axes
+in another order, and heads that a view splits off are a part of an axis of the array. Strides tell which: an axis of a
+view runs along those axes of the array whose distances between neighbours lie between its own and that times its size.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def index_of(reads: Sequence[Walked], writes: Sequence[Walked]) -> str | None:
     if len(names) > len(_LETTERS):
         return None
     inputs, outputs = sides[: len(reads)], sides[len(reads) :]
-    return text_of(Index(tuple(axes for side in inputs for axes in side), tuple(axes for side in outputs for axes in side)))
+    read, made = (tuple(axes for side in each for axes in side) for each in (inputs, outputs))
+    return text_of(Index(read, made))
 
 
 def moved(view: View, shape: Sequence[Count]) -> Index:

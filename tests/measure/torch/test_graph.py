@@ -104,17 +104,13 @@ def test_attention_written_out_is_one_kernel_at_best() -> None:
 
 
 def test_heads_that_views_split_off_and_join_again_are_one_kernel() -> None:
-    class Attention(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.qkv, self.out = nn.Linear(512, 1536, bias=False), nn.Linear(512, 512, bias=False)
+    def attend(model: Any, x: Value) -> Value:
+        q, k, v = (part.view(2, 256, 8, 64).transpose(1, 2) for part in model.qkv(x).chunk(3, -1))
+        mixed = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+        return model.out(mixed.transpose(1, 2).reshape(2, 256, 512))
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            q, k, v = (part.view(2, 256, 8, 64).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
-            mixed = (q @ k.transpose(-2, -1)).softmax(-1) @ v
-            return self.out(mixed.transpose(1, 2).reshape(2, 256, 512))  # type: ignore[no-any-return]
-
-    graph = rw.Graph.from_torch(Attention(), torch.zeros(2, 256, 512))
+    attention = module(attend, qkv=nn.Linear(512, 1536, bias=False), out=nn.Linear(512, 512, bias=False))
+    graph = rw.Graph.from_torch(attention, torch.zeros(2, 256, 512))
     loops = {op.name: op.index for op in graph.ops}
     assert loops["qkv"] == "abc,(de)c->abe,abe,abe"
     assert loops["copy"] == "abcd->ac(bd)"
@@ -123,16 +119,12 @@ def test_heads_that_views_split_off_and_join_again_are_one_kernel() -> None:
 
 
 def test_a_weight_that_is_made_wide_before_its_product_is_one_kernel() -> None:
-    class Quantised(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = nn.Parameter(torch.zeros(512, 512, dtype=torch.int8), requires_grad=False)
-            self.scale = nn.Parameter(torch.zeros(512, 1, dtype=torch.bfloat16))
+    def widened(model: Any, x: Value) -> Value:
+        return functional.linear(x, model.weight.to(torch.bfloat16) * model.scale)
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return nn.functional.linear(x, self.weight.to(torch.bfloat16) * self.scale)
-
-    graph = rw.Graph.from_torch(Quantised(), torch.zeros(16, 512, dtype=torch.bfloat16))
+    weight = nn.Parameter(torch.zeros(512, 512, dtype=torch.int8), requires_grad=False)
+    quantised = module(widened, weight=weight, scale=nn.Parameter(torch.zeros(512, 1, dtype=torch.bfloat16)))
+    graph = rw.Graph.from_torch(quantised, torch.zeros(16, 512, dtype=torch.bfloat16))
     best = rw.Partition.best(graph, rw.chip("H100-SXM"))
     assert best.groups == (("cast", "multiply", "linear"),)
     assert best.kernels(chip="H100-SXM").bytes.tolist() == [512 * 512 + 2 * 512 + 2 * 2 * 16 * 512]
