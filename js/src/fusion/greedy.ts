@@ -8,6 +8,47 @@ import { groupBytes, partitionOf } from "./partition.ts";
 
 const ascending = (a: number, b: number) => a - b;
 
+/** The ops of a group, and those that it reaches and that reach it, as bits. */
+interface Reach {
+  readonly own: Uint32Array;
+  readonly after: Uint32Array;
+  readonly before: Uint32Array;
+}
+
+/** The reach of groups is kept for graphs of at most this many ops: it takes 3 n² / 8 bytes. */
+const MAX_REACH_OPS = 4096;
+
+const SIDES = ["own", "after", "before"] as const;
+
+/** Adds the bits of one reach to another. */
+function addReach(to: Reach, from: Reach, sides: readonly (keyof Reach)[] = SIDES): void {
+  for (const side of sides)
+    for (const [word, bits] of from[side].entries()) to[side][word] = (to[side][word] as number) | bits;
+}
+
+/** Returns the reach of each op; undefined for a large graph. The ops of a graph are in an order in which they can run. */
+function reachesOf({ ops, after, before }: Graph): Reach[] | undefined {
+  if (ops.length > MAX_REACH_OPS) return undefined;
+  const words = Math.ceil(ops.length / 32);
+  const empty = () => new Uint32Array(words);
+  const reaches = ops.map((_, op) => {
+    const own = empty();
+    own[op >> 5] = 1 << (op & 31);
+    return { own, after: empty(), before: empty() };
+  });
+  const at = (op: number) => reaches[op] as Reach;
+  const follow = (op: number, lists: Graph["after"], side: "after" | "before") => {
+    for (const next of listOf(lists, op)) {
+      const { own, [side]: further } = at(next);
+      addReach(at(op), { ...at(op), [side]: own }, [side]);
+      addReach(at(op), { ...at(op), [side]: further }, [side]);
+    }
+  };
+  for (const op of ops.keys()) follow(op, before, "before");
+  for (const op of [...ops.keys()].reverse()) follow(op, after, "after");
+  return reaches;
+}
+
 /** The state of the groups during merging. A group's number is the number of its first op. */
 function mergeStateOf(graph: Graph) {
   const groupOf = Int32Array.from(graph.ops.keys());
@@ -17,6 +58,7 @@ function mergeStateOf(graph: Graph) {
    * infinity for a group that became part of another group.
    */
   const since = groups.map(() => 0);
+  const reaches = reachesOf(graph);
   let merges = 0;
   const at = (group: number) => listOf(groups, group);
   /** Returns the groups that contain these ops, except the group `own`. */
@@ -33,8 +75,24 @@ function mergeStateOf(graph: Graph) {
     makers: (group: number) => owners(allOf(graph.before, at(group)), group),
     /** Returns the other groups that share a tensor with `group`. */
     near(group: number) {
-      const tensors = allOf(graph.touches, at(group));
+      const tensors = [...new Set(allOf(graph.touches, at(group)))];
       return owners([...numbersOf(graph.producer, tensors), ...allOf(graph.consumers, tensors)], group);
+    },
+    /** Whether no path leaves these groups and returns to them. True where this is not known fast. */
+    mayBeConvex(parts: Ops): boolean {
+      if (!reaches) return true;
+      const all = parts.map((part) => reaches[part] as Reach);
+      const words = (all[0] as Reach).own.length;
+      for (let word = 0; word < words; word++) {
+        let [own, after, before] = [0, 0, 0];
+        for (const one of all) {
+          own |= one.own[word] as number;
+          after |= one.after[word] as number;
+          before |= one.before[word] as number;
+        }
+        if (after & before & ~own) return false;
+      }
+      return true;
     },
     now: () => merges,
     isThere: (parts: Ops, when: number) => parts.every((part) => (since[part] as number) <= when),
@@ -49,6 +107,7 @@ function mergeStateOf(graph: Graph) {
         since[part] = Number.POSITIVE_INFINITY;
       }
       const number = union[0] as number;
+      if (reaches) for (const part of parts) addReach(reaches[number] as Reach, reaches[part] as Reach);
       for (const op of union) groupOf[op] = number;
       groups[number] = union;
       since[number] = merges;
@@ -99,6 +158,7 @@ function* mergeAll(graph: Graph, state: MergeState, { gain, merges, changed }: R
     for (const group of groups) {
       for (const given of merges(group)) {
         if (++tried % OFFERS_PER_PAUSE === 0) yield;
+        if (!state.mayBeConvex(given)) continue;
         const parts = [...given].sort(ascending);
         const union = state.union(parts);
         if (broken(graph, union)) continue;
