@@ -94,6 +94,16 @@ CORRECTED = {
 DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
+    "b60_table",
+    "emr_page",
+    "glenn_maia",
+    "l20_notes",
+    "l20_table",
+    "maia_blog",
+    "mi455x_page",
+    "rocm_mi350",
+    "rubin_page",
+    "rx9070_page",
     "apple_m4",
     "cloudmatrix",
     "google_tpu8",
@@ -144,6 +154,14 @@ ADDED_SOURCES = {
 }
 # Chips that the data file lacks: `test_printed_figures.py` has their figures.
 ADDED_CHIPS = {
+    "arc-pro-b60",
+    "l20",
+    "maia-200",
+    "mi350p",
+    "mi455x",
+    "rubin",
+    "rx-9070",
+    "xeon-8592plus",
     "apple-m4-max-32",
     "ascend-910c",
     "apple-m4-max-40",
@@ -386,7 +404,9 @@ def test_nvlink_c2c_leads_to_the_grace_cpu_and_is_never_the_link_between_gpus() 
     for name in ("gb200", "gb300"):
         with pytest.raises(MissingFigureError, match="900 GB/s, bidirectional, from two GPUs to one Grace CPU"):
             chip(name).link_bandwidth("NVLink-C2C")
-    assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300")} == {"NVLink"}
+    with pytest.raises(MissingFigureError, match="1.8 TB/s, bidirectional, from two GPUs to one Vera CPU"):
+        chip("rubin").link_bandwidth("NVLink-C2C")
+    assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300", "rubin")} == {"NVLink"}
 
 
 def test_every_figure_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
