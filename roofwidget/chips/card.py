@@ -113,6 +113,8 @@ def _plain_rows(chip: Chip) -> Iterator[_Row]:
             yield f"memories.{level.name}.capacity", f"{level.name} capacity", level.capacity, "B"
         if level.usable is not None:
             yield f"memories.{level.name}.usable", f"{level.name} usable capacity", level.usable, "B"
+        if level.per_block is not None:
+            yield f"memories.{level.name}.per_block", f"{level.name} capacity for one block", level.per_block, "B"
     yield from _link_rows(chip)
     yield from _other_rows(chip)
 

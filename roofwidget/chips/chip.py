@@ -655,8 +655,8 @@ class Share:
     level
         The memory level.
     capacity
-        Bytes: the capacity of the whole chip divided by the number of compute units, because all units may work at the
-        same time.
+        Bytes: what one block of threads can allocate. If that is unknown, the capacity of the whole chip divided by the
+        number of compute units, because all units may work at the same time.
     units
         The number of units; 1 if the chip does not state a number.
     """
@@ -678,7 +678,7 @@ def share_on_chip(chip: Chip) -> Share | None:
     Share(level='SMEM', capacity=233472.0, units=132)
     """
     known = {
-        name: memory.capacity
+        name: (memory.capacity, memory.per_block)
         for name, memory in chip.memories.items()
         if memory.capacity is not None and name != chip.main_memory
     }
@@ -687,7 +687,8 @@ def share_on_chip(chip: Chip) -> Share | None:
     folded = {name.casefold().split()[0]: name for name in reversed(known)}
     level = next((folded[word] for word in _NEAREST_MEMORIES if word in folded), next(reversed(known)))
     units = int(chip.units.split()[0]) if chip.units else 1
-    return Share(level, known[level] / units, units)
+    whole, per_block = known[level]
+    return Share(level, whole / units if per_block is None else per_block, units)
 
 
 def shared_on_chip(chip: Chip) -> float:
@@ -710,4 +711,5 @@ def shared_on_chip(chip: Chip) -> float:
         for name, memory in chip.memories.items()
         if memory.capacity is not None and name not in (chip.main_memory, share.level)
     ]
-    return max([share.capacity * share.units, *sizes]) if share.units == 1 else max(sizes, default=share.capacity * share.units)
+    own = share.capacity * share.units
+    return max([own, *sizes]) if share.units == 1 else max(sizes, default=own)

@@ -82,6 +82,12 @@ for _name in ("b200", "gb200"):
 for _name in ["tpu-v5p", "a100-sxm-80gb", "l40s", "h100-sxm", "h200-sxm", "b200", "gb200", "b300", "gb300"]:
     _main = "memories.GDDR6.usable" if _name == "l40s" else "memories.HBM.usable"
     ADDED[_name] = ADDED.get(_name, set()) | {_main}
+# Sizes of L1, and what a block of threads can allocate of it.
+for _name, _entry in ENTRIES.items():
+    if "per_block" in _entry["memories"].get("L1", {}):
+        ADDED[_name] = ADDED.get(_name, set()) | {"memories.L1.per_block"}
+for _name in ("p100-pcie-16gb", "t4", "rtx-2080ti", "a10g"):
+    ADDED[_name] |= {"memories.L1.capacity"}
 # Figures that newer sources correct. The tests of these chips have them.
 CORRECTED = {
     "tpu-v4": {"memories.CMEM.capacity"},
@@ -94,6 +100,7 @@ CORRECTED = {
 DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
+    "cuda_cc",
     "b60_table",
     "emr_page",
     "glenn_maia",
@@ -309,7 +316,7 @@ def test_capacities_are_binary_in_every_entry_also_where_the_source_prints_decim
     for entry in CATALOGUE["chips"]:
         one = chip(entry["id"])
         for name, level in one.memories.items():
-            for part in ("capacity", "usable"):
+            for part in ("capacity", "usable", "per_block"):
                 if part in entry["memories"][name]:
                     size, unit = entry["memories"][name][part]["value"].split()
                     assert unit == ("GiB" if name == one.main_memory and part == "capacity" else unit), one.id
@@ -404,7 +411,7 @@ def test_nvlink_c2c_leads_to_the_grace_cpu_and_is_never_the_link_between_gpus() 
     for name in ("gb200", "gb300"):
         with pytest.raises(MissingFigureError, match="900 GB/s, bidirectional, from two GPUs to one Grace CPU"):
             chip(name).link_bandwidth("NVLink-C2C")
-    with pytest.raises(MissingFigureError, match="1.8 TB/s, bidirectional, from two GPUs to one Vera CPU"):
+    with pytest.raises(MissingFigureError, match=r"1\.8 TB/s, bidirectional, from two GPUs to one Vera CPU"):
         chip("rubin").link_bandwidth("NVLink-C2C")
     assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300", "rubin")} == {"NVLink"}
 

@@ -233,12 +233,26 @@ def test_the_usable_bytes_of_a_memory_pass_through_records_replacements_and_card
     assert (shown_as["memories.HBM.capacity"], shown_as["memories.HBM.usable"]) == ("80 GiB", "79.65 GiB")
 
 
+def test_the_bytes_of_one_block_pass_through_records_replacements_and_cards() -> None:
+    l1 = Memory("L1", 33e12, 132 * 2**18, per_block=227 * 2**10)
+    one = Chip("x", {"bf16": 1e15}, {"HBM": 3e12, "L1": l1})
+    assert one.to_dict()["memories"]["L1"]["per_block"] == 232_448
+    assert Chip.from_dict(one.to_dict()) == one
+    assert one.replace(memories={"L1": "40 TB/s"}).memories["L1"].per_block == 232_448
+    (row,) = [figure for figure in one.figures if figure.key == "memories.L1.per_block"]
+    assert (row.label, card.shown(row)) == ("L1 capacity for one block", "227 KiB")
+
+
 @pytest.mark.parametrize(
     ("memory", "problem"),
     [
         (Memory("HBM", 1e12, 80e9, usable=81_559 * 2**20), "is 85520809984 B, more than its capacity, 80000000000 B"),
         (Memory("HBM", 1e12, usable=1e9), "is 1000000000 B, more than its capacity, an unknown size"),
         (Memory("HBM", 1e12, 80e9, usable=-1.0), "usable of memories"),
+        (
+            Memory("HBM", 1e12, 80e9, per_block=81e9),
+            "per_block .* is 81000000000 B, more than its capacity",
+        ),
     ],
 )
 def test_a_memory_with_more_usable_bytes_than_it_has_is_refused(memory: Memory, problem: str) -> None:

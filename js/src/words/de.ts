@@ -26,6 +26,7 @@ const FIGURES = [
   [/^Peak /, "Spitze "],
   [/^(.+?) bandwidth\b/, "Bandbreite $1"],
   [/^(.+) usable capacity$/, "nutzbare Kapazität $1"],
+  [/^(.+) capacity for one block$/, "Kapazität $1 für einen Block"],
   [/^(.+) capacity$/, "Kapazität $1"],
   [/, one way, per chip/, ", eine Richtung, je Chip"],
   [/, one way, per link/, ", eine Richtung, je Link"],
