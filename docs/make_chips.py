@@ -217,6 +217,7 @@ def _entry(one: Chip, entry: Mapping[str, Any], documents: Mapping[str, Mapping[
         "peak_flops": {key: figure(value) for key, value in entry["peak_flops"].items()},
         "memories": parts("memories"),
         "links": parts("links"),
+        **({"host_memories": parts("host_memories")} if "host_memories" in entry else {}),
         "ceilings": [figure(ceiling) for ceiling in entry.get("ceilings", ())],
         "checks": [
             figure(written, value=check.value)

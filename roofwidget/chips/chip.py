@@ -75,6 +75,9 @@ class Chip:
     clock, units, power
         The clock in Hz, or as text such as ``"1.98 GHz"``; the number and kind of compute units, such as ``"132 SM"``;
         the power in W.
+    host_memories
+        Memories of the host that the chip reads over a coherent link, by name: the LPDDR5X of a Grace CPU. They are no
+        level of the roofline.
     energy
         The energy per FLOP and per byte, for an energy roofline.
     notes
@@ -116,6 +119,7 @@ class Chip:
     clock: float | None
     units: str | None
     power: float | None
+    host_memories: Mapping[str, Memory]
     energy: Energy | None
     notes: tuple[str, ...]
 
@@ -142,6 +146,7 @@ class Chip:
         clock: float | str | None = None,
         units: str | None = None,
         power: float | str | None = None,
+        host_memories: Mapping[str, object] = MappingProxyType({}),
         energy: Energy | None = None,
         notes: Iterable[str] = (),
     ) -> None:
@@ -167,6 +172,7 @@ class Chip:
             clock=validation.optional(clock, "Hz", f"clock of chip '{name}'"),
             units=validation.unit_count(name, units),
             power=validation.optional(power, "W", f"power of chip '{name}'"),
+            host_memories=MappingProxyType(validation.host_memories(name, host_memories)),
             energy=validation.energy(name, energy),
             notes=validation.texts(notes, f"notes of chip '{name}'"),
         )

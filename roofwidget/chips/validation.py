@@ -45,12 +45,28 @@ def memories(name: str, given: object) -> dict[str, Memory]:
     """Return memory levels by name, main memory first."""
     if not isinstance(given, Mapping) or not given:
         raise ValueError(f"memories of chip '{name}' must map levels to bandwidths, such as {{'HBM': '3.35 TB/s'}}")
+    levels = _levels(name, given, "memories")
+    if next(iter(levels.values())).bandwidth is None:
+        raise ValueError(
+            f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
+        )
+    return levels
+
+
+def host_memories(name: str, given: object) -> dict[str, Memory]:
+    """Return the memories of the host by name."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"host_memories of chip '{name}' must map names to memories, got {given!r}")
+    return _levels(name, given, "host_memories")
+
+
+def _levels(name: str, given: Mapping[Any, Any], field: str) -> dict[str, Memory]:
     levels: dict[str, Memory] = {}
     for level, value in given.items():
-        what = f"memories['{level}'] of chip '{name}'"
+        what = f"{field}['{level}'] of chip '{name}'"
         level_name(name, level)
         memory = value if isinstance(value, Memory) else Memory(level, value)
-        _refuse_duplicate(level, levels, f"memories of chip '{name}'")
+        _refuse_duplicate(level, levels, f"{field} of chip '{name}'")
         levels[level] = Memory(
             level,
             optional(memory.bandwidth, "B/s", what),
@@ -60,10 +76,6 @@ def memories(name: str, given: object) -> dict[str, Memory]:
             optional(memory.per_block, "B", f"per_block of {what}"),
         )
         _refuse_more_than_all(levels[level], what)
-    if next(iter(levels.values())).bandwidth is None:
-        raise ValueError(
-            f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
-        )
     return levels
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roofwidget.chips import Chip, MissingFigureError, chip, chips, is_off_chip
+from roofwidget.chips import Chip, Memory, MissingFigureError, chip, chips, is_off_chip
 from tests.places import ROOT, text_of
 
 if sys.version_info >= (3, 11):
@@ -88,6 +88,9 @@ for _name, _entry in ENTRIES.items():
         ADDED[_name] = ADDED.get(_name, set()) | {"memories.L1.per_block"}
 for _name in ("p100-pcie-16gb", "t4", "rtx-2080ti", "a10g"):
     ADDED[_name] |= {"memories.L1.capacity"}
+for _name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300"):
+    _added = {f"host_memories.LPDDR5X.{key}" for key in ENTRIES[_name]["host_memories"]["LPDDR5X"] if key != "scope"}
+    ADDED[_name] = ADDED.get(_name, set()) | _added
 # Figures that newer sources correct. The tests of these chips have them.
 CORRECTED = {
     "tpu-v4": {"memories.CMEM.capacity"},
@@ -100,6 +103,7 @@ CORRECTED = {
 DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
+    "gh200_page",
     "cuda_cc",
     "b60_table",
     "emr_page",
@@ -214,7 +218,7 @@ ADDED_NOTES = {"b100": 1, "tpu-8i": 2, "tpu-8t": 1, "aws-trainium3": 2, "gb200":
 def written(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Figures of one entry of the catalogue as they stand there, under the keys of `Chip.sources`."""
     found = {f"peak_flops.{precision}": figure for precision, figure in entry["peak_flops"].items()}
-    for kind in ("memories", "links"):
+    for kind in ("memories", "links", "host_memories"):
         for name, part in entry.get(kind, {}).items():
             found |= {f"{kind}.{name}.{key}": figure for key, figure in part.items() if key != "scope"}
     found |= {key: entry[key] for key in ("clock", "units", "power") if key in entry}
@@ -414,6 +418,26 @@ def test_nvlink_c2c_leads_to_the_grace_cpu_and_is_never_the_link_between_gpus() 
     with pytest.raises(MissingFigureError, match=r"1\.8 TB/s, bidirectional, from two GPUs to one Vera CPU"):
         chip("rubin").link_bandwidth("NVLink-C2C")
     assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300", "rubin")} == {"NVLink"}
+
+
+@pytest.mark.parametrize(
+    ("name", "bandwidth", "gib", "scope"),
+    [
+        ("gh200-96gb", 512e9, 480, "of the Grace CPU, over NVLink-C2C"),
+        ("gh200-144gb", 512e9, 480, "of the Grace CPU, over NVLink-C2C"),
+        ("gb200", 512e9, 480, "of one Grace CPU, which two GPUs share, over NVLink-C2C"),
+        # NVIDIA prints no bandwidth of one Grace CPU for GB300.
+        ("gb300", None, 480, "of one Grace CPU, which two GPUs share, over NVLink-C2C"),
+        ("rubin", 1.2e12, 1536, "of one Vera CPU, which two GPUs share, over NVLink-C2C"),
+    ],
+)
+def test_a_superchip_has_the_memory_of_its_cpu_beside_the_levels_of_its_roofline(
+    name: str, bandwidth: float | None, gib: int, scope: str
+) -> None:
+    one = chip(name)
+    assert one.host_memories == {"LPDDR5X": Memory("LPDDR5X", bandwidth, gib * 2**30, scope)}
+    assert "LPDDR5X" not in one.memories
+    assert [one.id for one in chips() if one.host_memories] == ["gh200-96gb", "gh200-144gb", "gb200", "gb300", "rubin"]
 
 
 def test_every_figure_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
