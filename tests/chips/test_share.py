@@ -60,15 +60,15 @@ def test_what_all_units_share_is_the_l2_and_does_not_depend_on_a_block() -> None
     assert shared_on_chip(made(own, units="4 SM")) == 4 * 227 * 2**10
 
 
-def test_the_wire_has_a_level_bytes_and_units_or_nothing() -> None:
+def test_the_wire_has_a_level_its_bytes_the_units_and_what_they_share_or_nothing() -> None:
     known, bare = chips_to_wire([made(L2, units="4 SM"), made()])
-    assert known["share"] == ["L2", 1e6, 4]
+    assert known["share"] == ["L2", 1e6, 4, 4e6]
     assert bare["share"] is None
 
 
 def test_the_wire_has_a_share_of_every_chip_that_python_has_one_of() -> None:
     known = chips()
-    shares = [share_on_chip(one) for one in known]
+    shares = [(share_on_chip(one), shared_on_chip(one)) for one in known]
     sent = [one["share"] for one in chips_to_wire(known)]
-    assert sent == [one and [one.level, one.capacity, one.units] for one in shares]
+    assert sent == [one and [one.level, one.capacity, one.units, shared] for one, shared in shares]
     assert sum(one is not None for one in sent) > len(known) / 2
