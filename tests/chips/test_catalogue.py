@@ -280,6 +280,7 @@ def test_chips_are_chosen_by_vendor_and_family_in_any_case() -> None:
     assert [one.id for one in chips("Intel", "Xeon")] == [
         "xeon-8380",
         "xeon-8480plus",
+        "xeon-8592plus",
         "xeon-max-9480",
         "xeon-6980p",
     ]
