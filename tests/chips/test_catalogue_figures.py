@@ -212,7 +212,7 @@ ADDED_CHIPS = {
     "ascend-910b",
 }
 # Chips whose missing peaks have a note.
-ADDED_NOTES = {"b100": 1, "tpu-8i": 2, "tpu-8t": 1, "aws-trainium3": 2, "gb200": 1, "b300": 1, "gb300": 2}
+ADDED_NOTES = {"b100": 1, "tpu-8i": 2, "tpu-8t": 1, "aws-trainium3": 2, "gb200": 1, "b300": 1, "gb300": 3}
 
 
 def written(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
