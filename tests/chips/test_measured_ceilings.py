@@ -80,7 +80,8 @@ def test_a_measured_bandwidth_has_its_rate_and_its_kernel(name: str, rate: float
 @pytest.mark.parametrize(("name", "level", "rate", "timed"), CACHES)
 def test_a_measured_cache_has_its_rate_and_its_kernel(name: str, level: str, rate: float, timed: str) -> None:
     (found,) = [one for one in chip(name).ceilings if one.memory == level]
-    assert (found.name, found.measured, found.rate) == ("measured", True, pytest.approx(rate * 1e9, rel=1e-12))
+    assert (found.name, found.measured) == ("measured", True)
+    assert found.rate == pytest.approx(rate * 1e9, rel=1e-12)
     assert found.source is not None
     assert found.source.title.endswith(f"({timed})")
 
