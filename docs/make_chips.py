@@ -44,7 +44,8 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
 In Python, `chip.figures` has every row with its source, `chip.disputed` the figures that others put more than 3 % off,
 and a chip alone in a notebook cell shows its card. `chip.memories["HBM"].capacity` is all bytes, `usable` those of the
 driver or None, and `allocatable` is `usable`, or 93 % of the capacity as an assumption: B200 and B300 have the smallest
-known part, 93.3 %.
+known part, 93.3 %. `chip.memories["L1"].per_block` is what one block of threads can allocate: 227 KiB of the 256 KiB of
+each SM of an H100. `chip.host_memories` is the memory of the CPU of a superchip; it is no level of the roofline.
 
 A name that several products share is an error that lists them: `rw.chip("h100")`, `rw.chip("RTX PRO 6000")` and
 `rw.chip("M4 Max")` name no chip, `rw.chip("rtx-pro-6000-server")` does.
@@ -217,6 +218,7 @@ def _entry(one: Chip, entry: Mapping[str, Any], documents: Mapping[str, Mapping[
         "peak_flops": {key: figure(value) for key, value in entry["peak_flops"].items()},
         "memories": parts("memories"),
         "links": parts("links"),
+        **({"host_memories": parts("host_memories")} if "host_memories" in entry else {}),
         "ceilings": [figure(ceiling) for ceiling in entry.get("ceilings", ())],
         "checks": [
             figure(written, value=check.value)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from roofwidget import units
-from roofwidget.chips.figures import Ceiling, Check, Figure
+from roofwidget.chips.figures import Ceiling, Check, Figure, Memory
 from roofwidget.chips.validation import ENERGY_UNITS
 from roofwidget.support.precisions import operation
 from roofwidget.support.text_tables import escaped, html_table, is_web_address
@@ -106,15 +106,23 @@ def _plain_rows(chip: Chip) -> Iterator[_Row]:
     for precision, rate in chip.peak_flops.items():
         unit = f"{operation(precision)}/s"
         yield f"peak_flops.{precision}", f"Peak {precision}", rate, unit
-    for level in chip.memories.values():
-        scope = f" ({level.scope})" if level.scope else ""
-        yield f"memories.{level.name}.bandwidth", f"{level.name} bandwidth{scope}", level.bandwidth, "B/s"
-        if level.capacity is not None:
-            yield f"memories.{level.name}.capacity", f"{level.name} capacity", level.capacity, "B"
-        if level.usable is not None:
-            yield f"memories.{level.name}.usable", f"{level.name} usable capacity", level.usable, "B"
+    yield from _memory_rows("memories", chip.memories)
     yield from _link_rows(chip)
+    yield from _memory_rows("host_memories", chip.host_memories, "Host memory ")
     yield from _other_rows(chip)
+
+
+def _memory_rows(field: str, levels: Mapping[str, Memory], before: str = "") -> Iterator[_Row]:
+    for level in levels.values():
+        key, name = f"{field}.{level.name}", f"{before}{level.name}"
+        scope = f" ({level.scope})" if level.scope else ""
+        yield f"{key}.bandwidth", f"{name} bandwidth{scope}", level.bandwidth, "B/s"
+        if level.capacity is not None:
+            yield f"{key}.capacity", f"{name} capacity", level.capacity, "B"
+        if level.usable is not None:
+            yield f"{key}.usable", f"{name} usable capacity", level.usable, "B"
+        if level.per_block is not None:
+            yield f"{key}.per_block", f"{name} capacity for one block", level.per_block, "B"
 
 
 def _link_rows(chip: Chip) -> Iterator[_Row]:

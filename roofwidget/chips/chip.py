@@ -75,6 +75,9 @@ class Chip:
     clock, units, power
         The clock in Hz, or as text such as ``"1.98 GHz"``; the number and kind of compute units, such as ``"132 SM"``;
         the power in W.
+    host_memories
+        Memories of the host that the chip reads over a coherent link, by name: the LPDDR5X of a Grace CPU. They are no
+        level of the roofline.
     energy
         The energy per FLOP and per byte, for an energy roofline.
     notes
@@ -116,6 +119,7 @@ class Chip:
     clock: float | None
     units: str | None
     power: float | None
+    host_memories: Mapping[str, Memory]
     energy: Energy | None
     notes: tuple[str, ...]
 
@@ -142,6 +146,7 @@ class Chip:
         clock: float | str | None = None,
         units: str | None = None,
         power: float | str | None = None,
+        host_memories: Mapping[str, object] = MappingProxyType({}),
         energy: Energy | None = None,
         notes: Iterable[str] = (),
     ) -> None:
@@ -167,6 +172,7 @@ class Chip:
             clock=validation.optional(clock, "Hz", f"clock of chip '{name}'"),
             units=validation.unit_count(name, units),
             power=validation.optional(power, "W", f"power of chip '{name}'"),
+            host_memories=MappingProxyType(validation.host_memories(name, host_memories)),
             energy=validation.energy(name, energy),
             notes=validation.texts(notes, f"notes of chip '{name}'"),
         )
@@ -655,8 +661,8 @@ class Share:
     level
         The memory level.
     capacity
-        Bytes: the capacity of the whole chip divided by the number of compute units, because all units may work at the
-        same time.
+        Bytes: what one block of threads can allocate. If that is unknown, the capacity of the whole chip divided by the
+        number of compute units, because all units may work at the same time.
     units
         The number of units; 1 if the chip does not state a number.
     """
@@ -678,7 +684,7 @@ def share_on_chip(chip: Chip) -> Share | None:
     Share(level='SMEM', capacity=233472.0, units=132)
     """
     known = {
-        name: memory.capacity
+        name: (memory.capacity, memory.per_block)
         for name, memory in chip.memories.items()
         if memory.capacity is not None and name != chip.main_memory
     }
@@ -687,7 +693,8 @@ def share_on_chip(chip: Chip) -> Share | None:
     folded = {name.casefold().split()[0]: name for name in reversed(known)}
     level = next((folded[word] for word in _NEAREST_MEMORIES if word in folded), next(reversed(known)))
     units = int(chip.units.split()[0]) if chip.units else 1
-    return Share(level, known[level] / units, units)
+    whole, per_block = known[level]
+    return Share(level, whole / units if per_block is None else per_block, units)
 
 
 def shared_on_chip(chip: Chip) -> float:

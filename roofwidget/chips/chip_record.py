@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _TEXTS: Final = ("id", "name", "vendor", "family", "kind", "status", "default_precision")
 _FIGURE: Final = ("value", "source", "confidence", "formula", "note")
 _SOURCE: Final = ("title", "url", "confidence")
-_MEMORY: Final = ("bandwidth", "capacity", "usable", "scope")
+_MEMORY: Final = ("bandwidth", "capacity", "usable", "per_block", "scope")
 _LINK: Final = ("bandwidth", "per_link", "latency", "printed")
 _CEILING: Final = ("name", "rate", "memory", "precision", "measured", *_FIGURE[1:])
 _CHECK: Final = ("figure", "value", "source", "confidence", "note")
 _KEYS: Final = (
     *(*_TEXTS, "generation", "year", "aliases", "notes", "peak_flops", "memories", "links", "ceilings", "checks"),
-    *("clock", "units", "power", "energy", "sources"),
+    *("clock", "units", "power", "host_memories", "energy", "sources"),
 )
 
 
@@ -96,7 +96,8 @@ class _Reader:
             if needed not in table:
                 raise RecordError((), f"chip '{self.name}' has no {needed}")
         values["peak_flops"] = self.peaks(table["peak_flops"])
-        values["memories"] = self.memories(table["memories"])
+        values["memories"] = self.memories("memories", table["memories"])
+        values["host_memories"] = self.memories("host_memories", table.get("host_memories", {}))
         values["links"] = self.links(table.get("links", {}))
         for key, unit in (("clock", "Hz"), ("power", "W")):
             values[key] = self.plain((key,), table[key], unit) if key in table else None
@@ -118,6 +119,8 @@ class _Reader:
             rates = validation.peaks(self.name, values["peak_flops"])
         with _at(("memories",)):
             levels = validation.memories(self.name, values["memories"])
+        with _at(("host_memories",)):
+            validation.host_memories(self.name, values["host_memories"])
         with _at(("links",)):
             validation.links(self.name, values["links"])
         with _at(("default_precision",)):
@@ -143,10 +146,10 @@ class _Reader:
                 validation.precision_name(self.name, key)
         return {key: self.figure(("peak_flops", key), value, "FLOP/s", fold=True) for key, value in table.items()}
 
-    def memories(self, given: Any) -> dict[str, Memory]:
+    def memories(self, field: str, given: Any) -> dict[str, Memory]:
         levels = {}
-        for level, value in _table(given, ("memories",), f"memories {self.of}", None).items():
-            path: Path = ("memories", level)
+        for level, value in _table(given, (field,), f"{field} {self.of}", None).items():
+            path: Path = (field, level)
             with _at(path):
                 validation.level_name(self.name, level)
             table = self.parts(path, value, _MEMORY)
@@ -154,8 +157,9 @@ class _Reader:
                 level,
                 self.optional((*path, "bandwidth"), table, "B/s"),
                 self.optional((*path, "capacity"), table, "B"),
-                _text(table, "scope", f"of memories['{level}'] {self.of}", path) if "scope" in table else "",
+                _text(table, "scope", f"of {field}['{level}'] {self.of}", path) if "scope" in table else "",
                 self.optional((*path, "usable"), table, "B"),
+                self.optional((*path, "per_block"), table, "B"),
             )
         return levels
 
@@ -273,7 +277,8 @@ def to_record(chip: Chip) -> dict[str, Any]:
         {"figure": check.figure, "value": check.value, **writer.source(check.source)} for check in chip.checks
     ]
     record["peak_flops"] = {key: writer.figure(f"peak_flops.{key}", rate) for key, rate in chip.peak_flops.items()}
-    record["memories"] = {key: writer.parts(f"memories.{key}", one, _MEMORY) for key, one in chip.memories.items()}
+    for field, levels in (("memories", chip.memories), ("host_memories", chip.host_memories)):
+        record[field] = {key: writer.parts(f"{field}.{key}", one, _MEMORY) for key, one in levels.items()}
     record["links"] = {key: writer.parts(f"links.{key}", one, _LINK) for key, one in chip.links.items()}
     record["sources"] = writer.documents()
     return {key: value for key, value in record.items() if value not in ([], {})}

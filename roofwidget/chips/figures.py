@@ -87,6 +87,9 @@ class Memory:
     usable
         bytes of the capacity that programs can allocate, as the driver reports them, or None when unknown. Error
         correction and firmware take the rest.
+    per_block
+        bytes that one block of threads can allocate, or None for a whole unit's share. CUDA gives a block of an H100 at
+        most 227 KiB of the 256 KiB of each multiprocessor; the rest is cache, and 1 KiB is reserved.
 
     Examples
     --------
@@ -102,6 +105,7 @@ class Memory:
     capacity: float | None = None
     scope: str = ""
     usable: float | None = None
+    per_block: float | None = None
 
     @property
     def allocatable(self) -> float | None:

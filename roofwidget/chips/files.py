@@ -21,15 +21,15 @@ from roofwidget.support.precisions import operation
 # smaller, the user meant TFLOP/s, GB/s or GiB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3
-_RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
-_SIZE_KEYS: Final = ("capacity", "usable")
+_RATE_KEYS: Final = {"memories": ("bandwidth",), "host_memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
+_SIZE_KEYS: Final = ("capacity", "usable", "per_block")
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GiB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
 # The units of figures in checks. A check's value without a unit must reach `_MIN_RATE` or `_MIN_CAPACITY_BYTES`.
 _CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
-    (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
-    (re.compile(r"memories\..+\.(?:capacity|usable)"), "B"),
+    (re.compile(r"(?:host_)?memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
+    (re.compile(r"(?:host_)?memories\..+\.(?:capacity|usable|per_block)"), "B"),
 )
 _EXAMPLE: Final = """
 [[chips]]

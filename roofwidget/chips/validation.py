@@ -45,24 +45,37 @@ def memories(name: str, given: object) -> dict[str, Memory]:
     """Return memory levels by name, main memory first."""
     if not isinstance(given, Mapping) or not given:
         raise ValueError(f"memories of chip '{name}' must map levels to bandwidths, such as {{'HBM': '3.35 TB/s'}}")
+    levels = _levels(name, given, "memories")
+    if next(iter(levels.values())).bandwidth is None:
+        raise ValueError(
+            f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
+        )
+    return levels
+
+
+def host_memories(name: str, given: object) -> dict[str, Memory]:
+    """Return the memories of the host by name."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"host_memories of chip '{name}' must map names to memories, got {given!r}")
+    return _levels(name, given, "host_memories")
+
+
+def _levels(name: str, given: Mapping[Any, Any], field: str) -> dict[str, Memory]:
     levels: dict[str, Memory] = {}
     for level, value in given.items():
-        what = f"memories['{level}'] of chip '{name}'"
+        what = f"{field}['{level}'] of chip '{name}'"
         level_name(name, level)
         memory = value if isinstance(value, Memory) else Memory(level, value)
-        _refuse_duplicate(level, levels, f"memories of chip '{name}'")
+        _refuse_duplicate(level, levels, f"{field} of chip '{name}'")
         levels[level] = Memory(
             level,
             optional(memory.bandwidth, "B/s", what),
             optional(memory.capacity, "B", f"capacity of {what}"),
             _text(memory.scope, f"scope of {what}"),
             optional(memory.usable, "B", f"usable of {what}"),
+            optional(memory.per_block, "B", f"per_block of {what}"),
         )
         _refuse_more_than_all(levels[level], what)
-    if next(iter(levels.values())).bandwidth is None:
-        raise ValueError(
-            f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
-        )
     return levels
 
 
@@ -310,10 +323,13 @@ def _text(value: object, what: str) -> str:
 
 
 def _refuse_more_than_all(memory: Memory, what: str) -> None:
-    """Raise an error if programs can allocate more than the memory has."""
-    if memory.usable is not None and memory.usable > (memory.capacity or 0.0):
-        sizes = ["an unknown size" if size is None else f"{size:.0f} B" for size in (memory.usable, memory.capacity)]
-        raise ValueError(f"usable of {what} is {sizes[0]}, more than its capacity, {sizes[1]}; data sheets print GiB")
+    """Raise an error if programs, or one block of threads, can allocate more than the memory has."""
+    for part, size in (("usable", memory.usable), ("per_block", memory.per_block)):
+        if size is not None and size > (memory.capacity or 0.0):
+            whole = "an unknown size" if memory.capacity is None else f"{memory.capacity:.0f} B"
+            raise ValueError(
+                f"{part} of {what} is {size:.0f} B, more than its capacity, {whole}; data sheets print GiB"
+            )
 
 
 def _refuse_duplicate(key: str, others: Iterable[str], what: str) -> None:

@@ -201,7 +201,8 @@ def _part(whole: Chip, name: str, compute: float, memory: float, *, guide: Sourc
         known = {"bandwidth": level.bandwidth, "capacity": level.capacity, "usable": level.usable}
         sources |= {f"memories.{key}.{part}": source(share(key)) for part, value in known.items() if value is not None}
     links = {key: link for key, link in whole.links.items() if is_host_link(key)}
-    host = {key: at for key, at in whole.sources.items() if key.startswith(tuple(f"links.{link}." for link in links))}
+    kept = tuple(f"links.{link}." for link in links)
+    same = {key: at for key, at in whole.sources.items() if key.startswith(kept) or key.endswith(".per_block")}
     parts: dict[str, Any] = {
         key: replace(
             one,
@@ -222,7 +223,7 @@ def _part(whole: Chip, name: str, compute: float, memory: float, *, guide: Sourc
         year=whole.year,
         status=whole.status,
         default_precision=whole.default_precision,
-        sources={**sources, **host},
+        sources={**sources, **same},
         links=links,
         notes=[note, *whole.notes],
     )

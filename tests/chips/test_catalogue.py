@@ -53,8 +53,8 @@ def test_an_accelerator_is_judged_by_bf16_where_it_has_it_and_a_cpu_by_fp64() ->
         elif "bf16" in one.peak_flops:
             assert one.default_precision == "bf16"
         else:
-            fp32 = "fp32_vector" if one.id == "apple-m5" else "fp32"
-            assert one.default_precision == ("fp16" if one.id in tensor_fp16 else fp32)
+            other = {"apple-m5": "fp32_vector", "maia-200": "fp8"}.get(one.id, "fp32")
+            assert one.default_precision == ("fp16" if one.id in tensor_fp16 else other)
 
 
 def test_the_rate_of_the_shaders_of_an_m5_is_no_roof_of_its_matrix_units() -> None:
@@ -164,11 +164,12 @@ def test_case_spaces_hyphens_and_underscores_do_not_count(name: str) -> None:
         ("AMD Ryzen AI Max+ 395", "'ryzen-ai-max-395', 'ryzen-ai-max-395-cpu'"),
         ("v5", "'tpu-v5e', 'tpu-v5p'"),
         ("sapphire rapids", "'xeon-8480plus', 'xeon-max-9480'"),
-        ("xeon", "'xeon-8380', 'xeon-8480plus', 'xeon-max-9480', 'xeon-6980p'"),
+        ("xeon", "'xeon-8380', 'xeon-8480plus', 'xeon-8592plus', 'xeon-max-9480', 'xeon-6980p'"),
         ("jetson", "'jetson-agx-orin-64gb', 'jetson-thor'"),
         ("mi300", "'mi300a', 'mi300x'"),
         ("gfx942", "'mi300a', 'mi300x', 'mi325x'"),
-        ("gfx950", "'mi350x', 'mi355x'"),
+        ("gfx950", "'mi350x', 'mi350p', 'mi355x'"),
+        ("mi350", "'mi350x', 'mi350p', 'mi355x'"),
         ("1002:7408", "'mi250x', 'mi250x-gcd'"),
     ],
 )
@@ -280,6 +281,7 @@ def test_chips_are_chosen_by_vendor_and_family_in_any_case() -> None:
     assert [one.id for one in chips("Intel", "Xeon")] == [
         "xeon-8380",
         "xeon-8480plus",
+        "xeon-8592plus",
         "xeon-max-9480",
         "xeon-6980p",
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roofwidget.chips import Chip, MissingFigureError, chip, chips, is_off_chip
+from roofwidget.chips import Chip, Memory, MissingFigureError, chip, chips, is_off_chip
 from tests.places import ROOT, text_of
 
 if sys.version_info >= (3, 11):
@@ -82,6 +82,15 @@ for _name in ("b200", "gb200"):
 for _name in ["tpu-v5p", "a100-sxm-80gb", "l40s", "h100-sxm", "h200-sxm", "b200", "gb200", "b300", "gb300"]:
     _main = "memories.GDDR6.usable" if _name == "l40s" else "memories.HBM.usable"
     ADDED[_name] = ADDED.get(_name, set()) | {_main}
+# Sizes of L1, and what a block of threads can allocate of it.
+for _name, _entry in ENTRIES.items():
+    if "per_block" in _entry["memories"].get("L1", {}):
+        ADDED[_name] = ADDED.get(_name, set()) | {"memories.L1.per_block"}
+for _name in ("p100-pcie-16gb", "t4", "rtx-2080ti", "a10g"):
+    ADDED[_name] |= {"memories.L1.capacity"}
+for _name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300"):
+    _added = {f"host_memories.LPDDR5X.{key}" for key in ENTRIES[_name]["host_memories"]["LPDDR5X"] if key != "scope"}
+    ADDED[_name] = ADDED.get(_name, set()) | _added
 # Figures that newer sources correct. The tests of these chips have them.
 CORRECTED = {
     "tpu-v4": {"memories.CMEM.capacity"},
@@ -94,6 +103,18 @@ CORRECTED = {
 DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
+    "gh200_page",
+    "cuda_cc",
+    "b60_table",
+    "emr_page",
+    "glenn_maia",
+    "l20_notes",
+    "l20_table",
+    "maia_blog",
+    "mi455x_page",
+    "rocm_mi350",
+    "rubin_page",
+    "rx9070_page",
     "apple_m4",
     "cloudmatrix",
     "google_tpu8",
@@ -144,6 +165,14 @@ ADDED_SOURCES = {
 }
 # Chips that the data file lacks: `test_printed_figures.py` has their figures.
 ADDED_CHIPS = {
+    "arc-pro-b60",
+    "l20",
+    "maia-200",
+    "mi350p",
+    "mi455x",
+    "rubin",
+    "rx-9070",
+    "xeon-8592plus",
     "apple-m4-max-32",
     "ascend-910c",
     "apple-m4-max-40",
@@ -183,13 +212,13 @@ ADDED_CHIPS = {
     "ascend-910b",
 }
 # Chips whose missing peaks have a note.
-ADDED_NOTES = {"b100": 1, "tpu-8i": 2, "tpu-8t": 1, "aws-trainium3": 2, "gb200": 1, "b300": 1, "gb300": 2}
+ADDED_NOTES = {"b100": 1, "tpu-8i": 2, "tpu-8t": 1, "aws-trainium3": 2, "gb200": 1, "b300": 1, "gb300": 3}
 
 
 def written(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Figures of one entry of the catalogue as they stand there, under the keys of `Chip.sources`."""
     found = {f"peak_flops.{precision}": figure for precision, figure in entry["peak_flops"].items()}
-    for kind in ("memories", "links"):
+    for kind in ("memories", "links", "host_memories"):
         for name, part in entry.get(kind, {}).items():
             found |= {f"{kind}.{name}.{key}": figure for key, figure in part.items() if key != "scope"}
     found |= {key: entry[key] for key in ("clock", "units", "power") if key in entry}
@@ -291,7 +320,7 @@ def test_capacities_are_binary_in_every_entry_also_where_the_source_prints_decim
     for entry in CATALOGUE["chips"]:
         one = chip(entry["id"])
         for name, level in one.memories.items():
-            for part in ("capacity", "usable"):
+            for part in ("capacity", "usable", "per_block"):
                 if part in entry["memories"][name]:
                     size, unit = entry["memories"][name][part]["value"].split()
                     assert unit == ("GiB" if name == one.main_memory and part == "capacity" else unit), one.id
@@ -386,7 +415,29 @@ def test_nvlink_c2c_leads_to_the_grace_cpu_and_is_never_the_link_between_gpus() 
     for name in ("gb200", "gb300"):
         with pytest.raises(MissingFigureError, match="900 GB/s, bidirectional, from two GPUs to one Grace CPU"):
             chip(name).link_bandwidth("NVLink-C2C")
-    assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300")} == {"NVLink"}
+    with pytest.raises(MissingFigureError, match=r"1\.8 TB/s, bidirectional, from two GPUs to one Vera CPU"):
+        chip("rubin").link_bandwidth("NVLink-C2C")
+    assert {chip(name).link().name for name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300", "rubin")} == {"NVLink"}
+
+
+@pytest.mark.parametrize(
+    ("name", "bandwidth", "gib", "scope"),
+    [
+        ("gh200-96gb", 512e9, 480, "of the Grace CPU, over NVLink-C2C"),
+        ("gh200-144gb", 512e9, 480, "of the Grace CPU, over NVLink-C2C"),
+        ("gb200", 512e9, 480, "of one Grace CPU, which two GPUs share, over NVLink-C2C"),
+        # NVIDIA prints no bandwidth of one Grace CPU for GB300.
+        ("gb300", None, 480, "of one Grace CPU, which two GPUs share, over NVLink-C2C"),
+        ("rubin", 1.2e12, 1536, "of one Vera CPU, which two GPUs share, over NVLink-C2C"),
+    ],
+)
+def test_a_superchip_has_the_memory_of_its_cpu_beside_the_levels_of_its_roofline(
+    name: str, bandwidth: float | None, gib: int, scope: str
+) -> None:
+    one = chip(name)
+    assert one.host_memories == {"LPDDR5X": Memory("LPDDR5X", bandwidth, gib * 2**30, scope)}
+    assert "LPDDR5X" not in one.memories
+    assert [one.id for one in chips() if one.host_memories] == ["gh200-96gb", "gh200-144gb", "gb200", "gb300", "rubin"]
 
 
 def test_every_figure_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
@@ -418,8 +469,9 @@ def test_every_figure_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
 def test_every_level_of_the_data_file_is_there_with_what_it_says(data: dict[str, Any]) -> None:
     for original in data["chips"]:
         one, names = chip(original["id"]), level_names(original)
-        added = [name for name in one.memories if f"memories.{name}.capacity" in ADDED.get(one.id, set())]
-        assert [*one.memories] == [*(names[level["id"]] for level in original["levels"]), *added]
+        levels = [names[level["id"]] for level in original["levels"]]
+        sized = [name for name in one.memories if f"memories.{name}.capacity" in ADDED.get(one.id, set())]
+        assert [*one.memories] == [*levels, *(name for name in sized if name not in levels)]
         for level in original["levels"]:
             scope = one.memories[names[level["id"]]].scope
             label = [level["label"]] if level["label"] != names[level["id"]] else []

@@ -233,12 +233,53 @@ def test_the_usable_bytes_of_a_memory_pass_through_records_replacements_and_card
     assert (shown_as["memories.HBM.capacity"], shown_as["memories.HBM.usable"]) == ("80 GiB", "79.65 GiB")
 
 
+def test_the_memory_of_the_host_passes_through_records_replacements_and_cards() -> None:
+    lpddr = Memory("LPDDR5X", 512e9, 480 * 2**30, "of the CPU")
+    one = Chip("x", {"bf16": 1e15}, {"HBM": 4e12}, host_memories={"LPDDR5X": lpddr})
+    assert one.to_dict()["host_memories"] == {
+        "LPDDR5X": {"bandwidth": 512e9, "capacity": 515_396_075_520, "scope": "of the CPU"}
+    }
+    assert Chip.from_dict(one.to_dict()) == copy.deepcopy(one) == one
+    assert one.replace(name="y").host_memories == {"LPDDR5X": lpddr}
+    shown_as = {figure.label: card.shown(figure) for figure in one.figures}
+    assert shown_as["Host memory LPDDR5X bandwidth (of the CPU)"] == "512 GB/s"
+    assert shown_as["Host memory LPDDR5X capacity"] == "480 GiB"
+    assert [*one.memories] == ["HBM"]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ([1e12], "host_memories of chip 'x' must map names to memories"),
+        ({"main": 1e12}, "main"),
+        ({"LPDDR5X": Memory("LPDDR5X", -1.0)}, "host_memories\\['LPDDR5X'\\] of chip 'x'"),
+    ],
+)
+def test_a_wrong_memory_of_the_host_is_refused_by_its_name(given: object, problem: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=problem):
+        Chip("x", {"bf16": 1e15}, {"HBM": 4e12}, host_memories=given)  # type: ignore[arg-type]
+
+
+def test_the_bytes_of_one_block_pass_through_records_replacements_and_cards() -> None:
+    l1 = Memory("L1", 33e12, 132 * 2**18, per_block=227 * 2**10)
+    one = Chip("x", {"bf16": 1e15}, {"HBM": 3e12, "L1": l1})
+    assert one.to_dict()["memories"]["L1"]["per_block"] == 232_448
+    assert Chip.from_dict(one.to_dict()) == one
+    assert one.replace(memories={"L1": "40 TB/s"}).memories["L1"].per_block == 232_448
+    (row,) = [figure for figure in one.figures if figure.key == "memories.L1.per_block"]
+    assert (row.label, card.shown(row)) == ("L1 capacity for one block", "227 KiB")
+
+
 @pytest.mark.parametrize(
     ("memory", "problem"),
     [
         (Memory("HBM", 1e12, 80e9, usable=81_559 * 2**20), "is 85520809984 B, more than its capacity, 80000000000 B"),
         (Memory("HBM", 1e12, usable=1e9), "is 1000000000 B, more than its capacity, an unknown size"),
         (Memory("HBM", 1e12, 80e9, usable=-1.0), "usable of memories"),
+        (
+            Memory("HBM", 1e12, 80e9, per_block=81e9),
+            "per_block .* is 81000000000 B, more than its capacity",
+        ),
     ],
 )
 def test_a_memory_with_more_usable_bytes_than_it_has_is_refused(memory: Memory, problem: str) -> None:

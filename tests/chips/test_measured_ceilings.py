@@ -43,6 +43,13 @@ STREAMS = [
     ("mi300a", 3034, "triad"),
     ("mi300x", 4199, "read"),
 ]
+# GB/s of caches: the kernel, its set, and the rate in the table of gpu-benches.
+CACHES = [
+    ("l40", "L2", 5235.0, "gpu-l2-cache, read, set of 44,032 KiB"),
+    ("l40", "L1", 22538.5, "gpu-cache, read, 64 KiB for each SM"),
+    ("gh200-96gb", "L2", 10796, "gpu-l2-stream, triad, set of 10,901 KiB; read alone 4.61 TB/s"),
+    ("mi300a", "L2", 12396, "gpu-l2-stream, triad, set of 511 KiB; read alone 5.96 TB/s"),
+]
 # GB/s, as the tables and examples of the sources print them, and what was timed.
 BANDWIDTHS = [
     ("h100-sxm", 3180, "BabelStream, dot, CUDA 12.6; copy 2.90, triad 2.97 TB/s"),
@@ -68,6 +75,15 @@ def test_a_measured_bandwidth_has_its_rate_and_its_kernel(name: str, rate: float
     assert (found.name, found.measured, found.rate) == ("measured", True, rate * 1e9)
     assert found.source is not None
     assert f"gpu-stream, {kernel}, " in found.source.title
+
+
+@pytest.mark.parametrize(("name", "level", "rate", "timed"), CACHES)
+def test_a_measured_cache_has_its_rate_and_its_kernel(name: str, level: str, rate: float, timed: str) -> None:
+    (found,) = [one for one in chip(name).ceilings if one.memory == level]
+    assert (found.name, found.measured) == ("measured", True)
+    assert found.rate == pytest.approx(rate * 1e9, rel=1e-12)
+    assert found.source is not None
+    assert found.source.title.endswith(f"({timed})")
 
 
 @pytest.mark.parametrize(("name", "rate", "timed"), BANDWIDTHS)

@@ -23,6 +23,12 @@ CHIPS: Final[dict[str, Printed]] = {
     "h20": ({"fp64": 1, "fp32": 44, "tf32": 74, "bf16": 148, "fp16": 148, "int8": 296, "fp8": 296}, "HBM", 4000),
     "a800": ({"fp64": 9.7, "fp64_tensor": 19.5, "tf32": 156, "bf16": 312, "int8": 624, "int4": 1248}, "HBM", 2039),
     "l40": ({"fp32": 90.5, "tf32": 90.5, "bf16": 181.05, "fp16": 181.05, "fp8": 362, "int8": 362}, "GDDR6", 864),
+    "l20": ({"fp32": 59.8, "fp16": 119.5, "bf16": 119.5, "fp8": 239, "int8": 239}, "GDDR6", 864),
+    "rubin": (
+        {"fp32": 130, "tf32": 2000, "bf16": 4000, "fp16": 4000, "fp8": 17500, "fp6": 17500, "fp4": 35000, "int8": 2500},
+        "HBM",
+        22_000,
+    ),
     "rtx-a6000": ({"fp32": 38.7, "tf32": 77.4, "bf16": 154.8, "int8": 309.7, "int4": 619.3}, "GDDR6", 768),
     "rtx-3080": ({"fp32": 29.8, "tf32": 29.8, "bf16": 59.5, "fp16": 59.5, "int8": 238, "int4": 476}, "GDDR6X", 760.3),
     "rtx-4080": ({"fp32": 48.7, "bf16": 97.5, "fp16_acc16": 194.9, "fp8": 194.9, "int8": 389.9}, "GDDR6X", 716.8),
@@ -48,6 +54,13 @@ CHIPS: Final[dict[str, Printed]] = {
     "grace": ({"fp64": 3.55, "fp32": 7.1}, "LPDDR5X", 512),
     "mi250": ({"fp64": 45.3, "fp64_tensor": 90.5, "fp32_matrix": 90.5, "bf16": 362.1, "int8": 362.1}, "HBM", 3276.8),
     "mi250-gcd": ({"fp64": 22.6, "fp64_tensor": 45.3, "fp32_matrix": 45.3, "bf16": 181, "int8": 181}, "HBM", 1638.4),
+    "mi350p": (
+        {"fp64": 36, "fp32": 72, "fp16": 1150, "bf16": 1150, "fp8": 2300, "int8": 2300, "fp6": 4600, "fp4": 4600},
+        "HBM",
+        4000,
+    ),
+    "mi455x": ({"fp32": 315, "fp16": 5000, "bf16": 5000, "int8": 5000}, "HBM", 23_300),
+    "rx-9070": ({"fp32": 36.1, "fp16": 144.5, "bf16": 144.5, "fp8": 289, "int8": 289, "int4": 578}, "GDDR6", 640),
     "rx-9070-xt": ({"fp32": 48.7, "fp16": 195, "bf16": 195, "fp8": 389, "int8": 389, "int4": 779}, "GDDR6", 640),
     "r9700": ({"fp32": 47.8, "fp16": 191, "fp8": 383, "int8": 383, "int4": 766}, "GDDR6", 640),
     "ryzen-ai-max-395": ({"fp32": 29.7, "fp16": 59.4, "bf16": 59.4}, "LPDDR5X", 256),
@@ -55,12 +68,15 @@ CHIPS: Final[dict[str, Printed]] = {
     "epyc-9755": ({"fp64": 11.06, "fp32": 22.12}, "DRAM", 614.4),
     "epyc-9965": ({"fp64": 13.82, "fp32": 27.65}, "DRAM", 614.4),
     "xeon-6980p": ({"fp64": 8.192, "fp32": 16.38, "bf16": 262.1, "fp16": 262.1, "int8": 524.3}, "DRAM", 614.4),
+    "xeon-8592plus": ({"fp64": 3.8912, "fp32": 7.7824, "bf16": 124.5, "int8": 249.04}, "DRAM", 358.4),
     "xeon-max-9480": ({"fp64": 3.405, "fp32": 6.81, "bf16": 108.95, "int8": 217.9}, "HBM", 1638.4),
     "apple-m3-ultra": ({"fp32": 28.4}, "Unified memory", 819),
     "apple-m4-pro": ({"fp32": 9.2}, "Unified memory", 273),
     "apple-m4-max-32": ({"fp32": 14.42}, "Unified memory", 410),
     "apple-m5": ({"fp32_vector": 5.7}, "Unified memory", 153),
     "ascend-910c": ({"bf16": 752, "fp16": 752, "int8": 1504}, "HBM", 3200),
+    "arc-pro-b60": ({"fp32": 12.28, "fp16": 98.3, "bf16": 98.3, "int8": 197}, "GDDR6", 456),
+    "maia-200": ({"fp8": 5000, "fp4": 10_000}, "HBM", 7000),
     "ascend-910b": ({"fp16": 320, "int8": 640}, "HBM", 1600),
 }
 
@@ -129,16 +145,56 @@ def test_a_narrow_type_is_no_faster_than_its_width_explains_unless_the_notes_say
         assert (one.peak(narrow) > most * fastest) == explained, narrow
 
 
-def test_the_types_that_are_faster_than_their_width_are_those_of_five_chips() -> None:
+def test_the_types_that_are_faster_than_their_width_are_those_of_six_chips() -> None:
     ratios = {
         ("tpu-8i", "fp8", "bf16"): 8,
         ("tpu-8t", "fp8", "bf16"): 6,
         ("aws-trainium3", "fp8", "bf16"): 3.75,
         ("b300", "fp4", "fp8"): 3.11,
         ("gb300", "fp4", "fp8"): 3,
+        ("rubin", "fp8", "bf16"): 4.375,
     }
     for (name, narrow, wide), ratio in ratios.items():
         assert rw.chip(name).peak(narrow) / rw.chip(name).peak(wide) == pytest.approx(ratio, rel=2e-3)
+
+
+def test_a_figure_that_is_not_published_or_not_dense_is_no_roof_and_the_notes_say_so() -> None:
+    rubin, mi455x, maia = rw.chip("rubin"), rw.chip("mi455x"), rw.chip("maia-200")
+    # NVIDIA prints 50 PFLOP/s with adaptive compression, AMD 20.1 and 40.3 without saying whether with sparsity.
+    assert any("50 PFLOP/s of fp4" in note and "no dense rate" in note for note in rubin.notes)
+    assert {"fp8", "fp6", "fp4"}.isdisjoint(mi455x.peak_flops)
+    assert any("20.1, 20.1 and 40.3 PFLOP/s" in note for note in mi455x.notes)
+    assert set(maia.peak_flops) == {"fp8", "fp4"}
+    assert [one.power for one in (rubin, mi455x, maia)] == [None, None, 750]
+
+
+def test_the_sizes_and_links_of_the_chips_of_2026_are_the_printed_ones() -> None:
+    capacities = {
+        "rubin": 288,
+        "mi455x": 432,
+        "mi350p": 144,
+        "maia-200": 216,
+        "arc-pro-b60": 24,
+        "l20": 48,
+        "rx-9070": 16,
+    }
+    for name, gib in capacities.items():
+        assert rw.chip(name).memories[rw.chip(name).main_memory].capacity == gib * 2**30, name
+    caches = {
+        ("mi455x", "L2"): 192 * 2**20,
+        ("mi455x", "LDS"): 256 * 320 * 2**10,
+        ("mi350p", "Infinity Cache"): 128 * 2**20,
+        ("mi350p", "L2"): 4 * 4 * 2**20,
+        ("mi350p", "LDS"): 128 * 160 * 2**10,
+        ("maia-200", "SRAM"): 272 * 2**20,
+        ("rx-9070", "Infinity Cache"): 64 * 2**20,
+        ("l20", "L2"): 96 * 2**20,
+    }
+    assert {(name, level): rw.chip(name).memories[level].capacity for name, level in caches} == caches
+    # 36 x 2 links of 25 GB/s; 36 x 400 Gb/s.
+    assert rw.chip("rubin").link_bandwidth() == 36 * 2 * 25e9 == 1.8e12
+    assert rw.chip("mi455x").link_bandwidth() == 36 * 400e9 / 8 == 1.8e12
+    assert rw.chip("arc-pro-b60").link_bandwidth("PCIe") == 32e9
 
 
 def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_sees() -> None:
@@ -163,6 +219,12 @@ def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_se
         ("H200 NVL", "h200-nvl"),
         ("NVIDIA H200 NVL", "h200-nvl"),
         ("L40", "l40"),
+        ("L20", "l20"),
+        ("NVIDIA L20", "l20"),
+        ("10de:26ba", "l20"),
+        ("Rubin", "rubin"),
+        ("NVIDIA Rubin", "rubin"),
+        ("Vera Rubin", "rubin"),
         ("RTX A6000", "rtx-a6000"),
         ("NVIDIA RTX A6000", "rtx-a6000"),
         ("a6000", "rtx-a6000"),
@@ -194,7 +256,19 @@ def test_a_package_of_two_dies_has_twice_the_figures_of_the_one_that_software_se
         ("Radeon 8060S", "ryzen-ai-max-395"),
         ("Radeon AI PRO R9700", "r9700"),
         ("AMD Radeon AI PRO R9700", "r9700"),
+        ("RX 9070", "rx-9070"),
+        ("AMD Radeon RX 9070", "rx-9070"),
         ("RX 9070 XT", "rx-9070-xt"),
+        ("MI350P", "mi350p"),
+        ("AMD Instinct MI350P", "mi350p"),
+        ("1002:75a8", "mi350p"),
+        ("MI455X", "mi455x"),
+        ("AMD Instinct MI455X", "mi455x"),
+        ("Arc Pro B60", "arc-pro-b60"),
+        ("Intel Arc Pro B60", "arc-pro-b60"),
+        ("Maia 200", "maia-200"),
+        ("Xeon Platinum 8592+", "xeon-8592plus"),
+        ("Emerald Rapids", "xeon-8592plus"),
         ("AMD Radeon RX 9070 XT", "rx-9070-xt"),
         ("Ascend 910B", "ascend-910b"),
         ("Ascend 910C", "ascend-910c"),

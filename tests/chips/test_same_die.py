@@ -15,7 +15,7 @@ DIES: Final = {
     "GV100": ("v100-sxm2-16gb", "v100-sxm2-32gb", "v100-pcie-16gb"),
     "GA100": ("a800", "a100-sxm-40gb", "a100-sxm-80gb", "a100-pcie-40gb", "a100-pcie-80gb", "a30"),
     "GA102": ("a10", "a10g", "a40", "rtx-3090", "rtx-3080", "rtx-a6000"),
-    "AD102": ("l40", "l40s", "rtx-4090", "rtx-6000-ada"),
+    "AD102": ("l20", "l40", "l40s", "rtx-4090", "rtx-6000-ada"),
     "GH100": (
         *("h100-sxm", "h100-pcie", "h100-nvl", "h200-sxm", "h200-nvl", "gh200-96gb", "gh200-144gb"),
         *("h800", "h20"),
@@ -24,11 +24,11 @@ DIES: Final = {
     "GB110": ("b300", "gb300"),
     "Aldebaran": ("mi210", "mi250", "mi250-gcd", "mi250x", "mi250x-gcd"),
     "CDNA 3": ("mi300a", "mi300x", "mi325x"),
-    "Navi 48": ("rx-9070-xt", "r9700"),
-    "CDNA 4": ("mi350x", "mi355x"),
+    "Navi 48": ("rx-9070", "rx-9070-xt", "r9700"),
+    "CDNA 4": ("mi350x", "mi350p", "mi355x"),
 }
 # What no source was found for. The notes of these chips say so.
-UNPUBLISHED: Final = {"b100": {"fp32"}, "h800": {"fp64_tensor"}, "h20": {"fp64_tensor"}}
+UNPUBLISHED: Final = {"b100": {"fp32"}, "h800": {"fp64_tensor"}, "h20": {"fp64_tensor"}, "l20": {"tf32", "int4"}}
 # Only the GeForce cards of a die are slower when they accumulate in FP32.
 ACCUMULATORS: Final = ("_acc16",)
 

@@ -190,4 +190,5 @@ def test_the_chip_advised_for_a_table_has_its_compute_capability(capability: str
 
 def test_every_generation_of_nvidia_in_the_catalogue_has_a_chip_to_advise() -> None:
     families = {rw.chip(known).family for known in devices._BY_CAPABILITY.values()}
-    assert families == {chip.family for chip in rw.chips(vendor="nvidia") if chip.kind == "gpu"}
+    # The compute capability of Rubin is not published.
+    assert families == {chip.family for chip in rw.chips(vendor="nvidia") if chip.kind == "gpu"} - {"Rubin"}

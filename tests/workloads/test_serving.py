@@ -454,9 +454,9 @@ def test_whether_switches_add_is_known_of_these_chips() -> None:
     for one in rw.chips():
         if one.links and not is_host_link(next(iter(one.links))):
             known[switch_adds(one)].add(one.id)
-    assert known[True] == {"h100-sxm", "h200-sxm", "b200", "b300", "gb200", "gb300"}
+    assert known[True] == {"h100-sxm", "h200-sxm", "b200", "b300", "gb200", "gb300", "rubin"}
     assert known[False] > {"a100-sxm-80gb", "v100-sxm2-32gb", "h100-nvl", "h200-nvl", "mi300x", "mi355x", "tpu-v5p"}
-    assert known[None] > {"gh200-96gb", "gaudi3", "aws-trainium2", "ascend-910c"}
+    assert known[None] > {"gh200-96gb", "gaudi3", "aws-trainium2", "ascend-910c", "mi455x", "maia-200"}
     assert "Not known whether switches of NVLink add." in repr(serving("Meta-Llama-3-8B", chip="gh200-96gb", tp=2))
     assert "Not known" not in repr(serving("Meta-Llama-3-8B", chip="h100-sxm", tp=2))
 

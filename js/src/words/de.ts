@@ -24,8 +24,10 @@ const CONFIDENCES: Readonly<Record<string, string>> = {
 /** Translates Python's labels of a chip's figures, such as "Peak fp16". */
 const FIGURES = [
   [/^Peak /, "Spitze "],
+  [/^Host memory /, "Host-Speicher "],
   [/^(.+?) bandwidth\b/, "Bandbreite $1"],
   [/^(.+) usable capacity$/, "nutzbare Kapazität $1"],
+  [/^(.+) capacity for one block$/, "Kapazität $1 für einen Block"],
   [/^(.+) capacity$/, "Kapazität $1"],
   [/, one way, per chip/, ", eine Richtung, je Chip"],
   [/, one way, per link/, ", eine Richtung, je Link"],

@@ -70,6 +70,12 @@ describe("numbers to text", () => {
       "Kapazität Infinity Cache",
       "Bandbreite Unified memory",
     ]);
+    const more = ["L1 capacity for one block", "Host memory LPDDR5X capacity", "Host memory LPDDR5X bandwidth"];
+    expect(more.map((label) => words.figure(label))).toEqual([
+      "Kapazität L1 für einen Block",
+      "Kapazität Host-Speicher LPDDR5X",
+      "Bandbreite Host-Speicher LPDDR5X",
+    ]);
   });
   it("keep the point in files", () => {
     expect(toCsv([{ key: "time", at: () => 1.5 }], new Int32Array(1))).toBe("time\r\n1.5\r\n");

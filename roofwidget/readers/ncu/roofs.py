@@ -316,7 +316,7 @@ class _ChipFigures:
         found = np.nan if metric is None else time_weighted_mean(self.launches, self.launches.metric(metric))
         size = float(found) if found > 0 else None
         if level != "DRAM":
-            return Memory(level, rate, size or memory.capacity)
+            return Memory(level, rate, size or memory.capacity, per_block=memory.per_block)
         capacity = max((known for known in (size, memory.capacity) if known is not None), default=None)
         return Memory(level, rate, capacity, usable=size or memory.usable)
 

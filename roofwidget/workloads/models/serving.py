@@ -46,7 +46,7 @@ _COMBINE_BYTES: Final = 2
 _MAX_BATCH: Final = 1 << 20
 _MAX_TABLE_BATCHES: Final = 64
 # Chips whose switches add: NVSwitch of the third generation and later (NVLink SHARP, "NVLS" in NCCL).
-_SWITCH_ADDS: Final = ("h100-sxm", "h200-sxm", "b200", "b300", "gb200", "gb300")
+_SWITCH_ADDS: Final = ("h100-sxm", "h200-sxm", "b200", "b300", "gb200", "gb300", "rubin")
 # Bridges between two to four cards, without a switch.
 _BRIDGED: Final = ("h100-pcie", "h100-nvl", "h200-nvl")
 # NVIDIA's generations before NVSwitch could add, and links that form a torus or a mesh.
