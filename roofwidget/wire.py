@@ -9,7 +9,7 @@ trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes,
          added: true if a person has added it, link: bytes/s or null, clock: Hz or null,
-         share: [level, bytes, units, bytes that all units share] or null, peaks: [[name, FLOP/s]],
+         share: [level, bytes, units] or null, shared: bytes that all units share or null, peaks: [[name, FLOP/s]],
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
@@ -117,7 +117,8 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for name, link in chip.links.items() if not is_host_link(name)), None),
         "clock": chip.clock,
-        "share": None if share is None else [share.level, share.capacity, share.units, shared_on_chip(chip)],
+        "share": None if share is None else [share.level, share.capacity, share.units],
+        "shared": None if share is None else shared_on_chip(chip),
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
         "figures": [
             _figure(figure, disputed.get(figure.key, ()), measured=figure.key in measured) for figure in chip.figures

@@ -62,13 +62,13 @@ def test_what_all_units_share_is_the_l2_and_does_not_depend_on_a_block() -> None
 
 def test_the_wire_has_a_level_its_bytes_the_units_and_what_they_share_or_nothing() -> None:
     known, bare = chips_to_wire([made(L2, units="4 SM"), made()])
-    assert known["share"] == ["L2", 1e6, 4, 4e6]
-    assert bare["share"] is None
+    assert (known["share"], known["shared"]) == (["L2", 1e6, 4], 4e6)
+    assert (bare["share"], bare["shared"]) == (None, None)
 
 
 def test_the_wire_has_a_share_of_every_chip_that_python_has_one_of() -> None:
     known = chips()
     shares = [(share_on_chip(one), shared_on_chip(one)) for one in known]
-    sent = [one["share"] for one in chips_to_wire(known)]
-    assert sent == [one and [one.level, one.capacity, one.units, shared] for one, shared in shares]
+    sent = [(one["share"], one["shared"]) for one in chips_to_wire(known)]
+    assert sent == [([one.level, one.capacity, one.units], shared) if one else (None, None) for one, shared in shares]
     assert sum(one is not None for one in sent) > len(known) / 2

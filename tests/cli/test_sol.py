@@ -63,8 +63,9 @@ LIGHT: Final = LIGHT_BYTES / 3.35e12
 
 
 @pytest.fixture
-def linear(tmp_path: Path) -> str:
-    return str(write(tmp_path / "linear.py", GRAPH))
+def linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    return str(write(Path("linear.py"), GRAPH))
 
 
 def document(capsys: Capture, *arguments: str) -> dict[str, Any]:

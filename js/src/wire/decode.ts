@@ -18,7 +18,12 @@ const decodeChip = (chip: WireChip): Chip => ({
   ...chip,
   peaks: new Map(chip.peaks),
   memories: new Map(chip.memories),
-  share: chip.share && { level: chip.share[0], bytes: chip.share[1], units: chip.share[2], shared: chip.share[3] },
+  share: chip.share && {
+    level: chip.share[0],
+    bytes: chip.share[1],
+    units: chip.share[2],
+    shared: chip.shared ?? undefined,
+  },
 });
 
 export function decodeKernels(wire: unknown): Kernels {

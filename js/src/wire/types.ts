@@ -107,7 +107,9 @@ export type Quantity = "peak_flops" | "bandwidth";
 export type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
   peaks: [string, number][];
   memories: [string, number | null][];
-  share: [level: string, bytes: number, units: number, shared?: number] | null;
+  share: [level: string, bytes: number, units: number] | null;
+  /** Missing in what versions before 1.1 saved. */
+  shared?: number | null;
 };
 
 /** A dictionary-encoded string column; null if all rows are null. */

@@ -453,8 +453,9 @@ def read_by(
 
 
 def _usual(step: _Step) -> Index | None:
-    """Return the loops that an op of a kind has over its views."""
-    if not step.writes or (step.kind == "reduction" and not step.reads):
+    """Return the loops that an op of a kind has over its views. Empty arrays have none."""
+    arrays = [*(view.array for view in step.reads), *step.writes]
+    if not step.writes or (step.kind == "reduction" and not step.reads) or any(array.size == 0 for array in arrays):
         return None
     views = [Tensor("x", view.shape, "bool") for view in step.reads]
     results = [Tensor("y", array.shape, "bool") for array in step.writes]
