@@ -370,7 +370,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             if keys is None or self._unsent is None:
                 # A page takes one value after another. So they are in the order in which they take effect:
                 # the groups of a new phase are not those of the phase before.
-                super().send_state(None if keys is None else _in_order(keys))
+                super().send_state(_in_order(self.keys if keys is None else keys))
             else:
                 self._unsent |= keys
 

@@ -176,7 +176,7 @@ export const listOf = (lists: readonly Ops[], of: number): Ops => lists[of] as O
 /** Returns the lists of some ops or groups, one after another. */
 export const allOf = (lists: readonly Ops[], of: Ops): number[] => of.flatMap((one) => listOf(lists, one));
 
-/** Returns the numbers of some ops or other items. */
+/** Returns the entries of a column for some ops, tensors or groups. */
 export const numbersOf = (numbers: ArrayLike<number>, of: Ops): number[] => of.map((one) => numbers[one] as number);
 
 /** Returns the op that writes a tensor; -1 for a graph input. */

@@ -101,9 +101,7 @@ def keeps_attention(config: Mapping[str, Any], layers: int) -> bool:
     >>> keeps_attention({"modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]}, 36)
     True
     """
-    kept = next(
-        (config[key] for key in ("modules_to_not_convert", "ignore", "exclude_modules") if config.get(key)), None
-    )
+    kept = next((config[key] for key in _KEPT if config.get(key)), None)
     if not isinstance(kept, Sequence):
         # In transformers the method "mxfp4" converts the matrices of experts only.
         return config.get("quant_method") == "mxfp4"
