@@ -111,15 +111,20 @@ export interface Searched extends BestPartition {
 }
 
 /** Finds the fastest partition, and the fastest one of kernels that compilers make today. */
-export function* searchBoth(graph: Graph, forms: Forms, cost: Cost): Work<Searched> {
+export function* searchBoth(graph: Graph, forms: Forms, cost: Cost, light?: Light): Work<Searched> {
   const best = yield* searchPartition(graph, forms, cost);
   const compiler = yield* searchPartition(graph, forms, cost, forms.isOfCompilers);
-  return { ...fasterOf(best, compiler), compiler };
+  return { ...fasterOf(best, compiler, light), compiler };
 }
 
-/** Returns the best partition found. Greedy merges can miss what a search among fewer kernels finds. */
-export const fasterOf = (best: BestPartition, compiler: BestPartition): BestPartition =>
-  compiler.seconds < best.seconds ? { ...compiler, how: "greedy" } : best;
+/**
+ * Returns the best partition found. Greedy merges can miss what a search among fewer kernels finds. A partition that
+ * takes the time of the speed of light is the best of all.
+ */
+export function fasterOf(best: BestPartition, compiler: BestPartition, light?: Light): BestPartition {
+  const found: BestPartition = compiler.seconds < best.seconds ? { ...compiler, how: "greedy" } : best;
+  return light && found.seconds <= light.seconds * (1 + TIE_TOLERANCE) ? { ...found, how: "optimal" } : found;
+}
 
 /** Finds the fastest partition. Of equally fast ones, the one that moves fewer bytes is the best. */
 export function* searchPartition(

@@ -7,7 +7,7 @@ import { fuseLikeXla, heapOf, mergeGreedily, pairOps } from "../../src/fusion/gr
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
 import { broken, type Partition, wayBack } from "../../src/fusion/legality.ts";
 import { fuse, groupBytes, partitionOf, unfused } from "../../src/fusion/partition.ts";
-import { costOn, MAX_OPS_TRIED, searchPartition } from "../../src/fusion/search.ts";
+import { costOn, fasterOf, MAX_OPS_TRIED, searchPartition } from "../../src/fusion/search.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import {
   best,
@@ -129,6 +129,14 @@ describe("the search", () => {
     // All sets of ops but the empty one.
     expect(pauses).toBe(Math.floor((2 ** 6 - 1) / 16));
     expect(step.value).toEqual(best(star));
+  });
+  it("proves a greedy result that takes the time of the speed of light", () => {
+    const compiler = best(chainOf(2));
+    const found = { ...compiler, how: "greedy" } as const;
+    const light = { seconds: found.seconds, bytes: 0 };
+    expect(fasterOf(found, compiler, light).how).toBe("optimal");
+    expect(fasterOf(found, compiler, { ...light, seconds: 0.99 * found.seconds }).how).toBe("greedy");
+    expect(fasterOf(found, compiler).how).toBe("greedy");
   });
   it("makes no kernel that does not fit on chip", () => {
     const branched = written("a: x > a; b: a > b; p: b > p; q: p b > q; r: b > r; c: q r > c; d: c > d; s: d > s");

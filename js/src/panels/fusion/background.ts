@@ -130,7 +130,7 @@ export function useFlow(graph: Graph, { width, height }: Room, boxes: readonly O
  * Searches the best partition, and tells the headline above the chart how the present one compares with it. A drag of a
  * size or a rate changes the cost in every frame: the search starts only when the drag pauses.
  */
-export function useSearch(store: Store, { workload, cost, forms }: FusionInput): void {
+export function useSearch(store: Store, { workload, cost, light, forms }: FusionInput): void {
   const { graph, values, partition } = workload;
   const {
     workload: { best: bestPartition },
@@ -141,7 +141,7 @@ export function useSearch(store: Store, { workload, cost, forms }: FusionInput):
     let stop = () => clearTimeout(timer);
     let isOver = false;
     const timer = setTimeout(() => {
-      stop = inSlices(searchBoth(graph, forms, cost), (best) => {
+      stop = inSlices(searchBoth(graph, forms, cost, light), (best) => {
         bestPartition.value = best;
         if (best.how === "greedy") void askPython(best.compiler);
       });
@@ -152,7 +152,7 @@ export function useSearch(store: Store, { workload, cost, forms }: FusionInput):
       if (isOver || !answer || !cost) return;
       const partition = partitionOf(graph, answer.groups);
       const { seconds } = tally(forms, partition, cost);
-      bestPartition.value = { ...fasterOf({ ...partition, seconds, how: answer.how }, compiler), compiler };
+      bestPartition.value = { ...fasterOf({ ...partition, seconds, how: answer.how }, compiler, light), compiler };
     }
     return () => {
       isOver = true;
