@@ -11,6 +11,7 @@ from typing import Any, Final
 from roofwidget.cli.check_report import Limits, report
 from roofwidget.cli.check_text import markdown, text
 from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, share, width
+from roofwidget.cli.sol import light_of
 
 DESCRIPTION: Final = """\
 Say how far each kernel of a profile is from its roof, what limits it, and what
@@ -20,6 +21,7 @@ to try. The kernels that save most time at their roof are first.
   roofwidget check trace.json --chip h100-sxm --top 3
   roofwidget check profile.csv --on b200 --on mi300x    where is it faster?
   roofwidget check new.csv --baseline old.csv           what became slower?
+  roofwidget check trace.json --model model.py          how fast can it be?
 
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
@@ -45,6 +47,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="also the time on this chip; may be given several times",
     )
     command.add_argument("--baseline", metavar="OLD", help="an earlier profile of the same program, to compare with")
+    command.add_argument(
+        "--model",
+        metavar="FILE.py[:NAME]",
+        help="the model that the profile ran: four times for its ops, as 'roofwidget sol' finds them",
+    )
     command.add_argument("--json", action="store_true", help="JSON of the schema in check.schema.json; see docs/ci.md")
     command.add_argument(
         "--fail-below",
@@ -69,9 +76,10 @@ def _check(options: argparse.Namespace) -> int:
         raise ValueError("--each is about --fail-below: give a share, such as --fail-below 60%")
     kernels = profile(options.file, options.only)
     before = None if options.baseline is None else profile(options.baseline, options.only)
+    there = chip_of(kernels, options.chip, options.file)
     document = report(
         kernels,
-        chip_of(kernels, options.chip, options.file),
+        there,
         before,
         [chip_called(name) for name in options.on],
         Limits(options.fail_below, options.fail_slower, each=options.each),
@@ -80,6 +88,7 @@ def _check(options: argparse.Namespace) -> int:
         top=options.top,
         precision=options.precision,
         memory=options.memory,
+        model=None if options.model is None else (options.model, light_of(options.model, there, options.precision)),
     )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:

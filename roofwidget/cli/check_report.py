@@ -19,10 +19,12 @@ from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
+from roofwidget.cli.sol_report import four_times
 from roofwidget.kernels.columns import Bools, unwarned
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, first_few, one_line
 from roofwidget.units import format_factor, format_percent, format_quantity
+from roofwidget.workloads.speed_of_light import SpeedOfLight
 
 FORMAT: Final = "roofwidget-check"
 VERSION: Final = 1
@@ -64,8 +66,11 @@ def report(
     top: int,
     precision: str = "auto",
     memory: str = "main",
+    model: tuple[str, SpeedOfLight] | None = None,
 ) -> dict[str, Any]:
     """Return the document: numbers in SI base units, None where unknown.
+
+    `model` has the file of the model that the profile ran, as the user gave it, and its speed of light.
 
     Raises
     ------
@@ -100,6 +105,7 @@ def report(
         "not_listed": max(0, len(rows) - top),
         "baseline": None if comparison is None else _baseline(comparison, str(baseline), top),
         "other_chips": [_projected(table, chip, other, precision, memory) for other in others],
+        "model": None if model is None else _model(*model),
         "notes": list(dict.fromkeys([*bound.notes, *table.warnings])),
     }
 
@@ -242,6 +248,10 @@ def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: 
         "speedup": _number(found.speedup),
         "notes": [*notes, *found.notes],
     }
+
+
+def _model(file: str, found: SpeedOfLight) -> dict[str, Any]:
+    return {"file": file, "graph": found.graph.name, **four_times(found), "how": found.how}
 
 
 def _below(bound: Bound, judged: Bools, program: dict[str, Any], limits: Limits) -> list[str]:

@@ -19,6 +19,7 @@ from roofwidget.support.text_tables import (
     one_line,
 )
 from roofwidget.units import format_change, format_factor, format_percent, format_quantity
+from roofwidget.workloads.speed_of_light import MEANINGS
 
 MAX_EXTRA_DIGITS: Final = 9
 """How many digits more than usual a share may have, so that it does not look like a limit."""
@@ -30,6 +31,7 @@ _MAX_NAME_LETTERS: Final = 48
 _HEADER: Final = ("#", "kernel", "time", "of time", "of roof", "to gain", "bound by")
 _RUNS_HEADER: Final = ("kernel", "before", "after", "change", "verdict", "bound by")
 _CHIPS_HEADER: Final = ("chip", "precision", "time", "faster")
+_MODEL_HEADER: Final = ("", "time", "bytes", "the profile takes", "meaning")
 
 
 def text(document: dict[str, Any], width: int) -> str:
@@ -176,6 +178,26 @@ def _other_tables(
         ]
         remarks = list(dict.fromkeys(note for chip in ranked for note in chip["notes"]))
         yield heading, _CHIPS_HEADER, [here, *rows], remarks
+    if document["model"]:
+        yield _model_table(document, document["model"])
+
+
+def _model_table(
+    document: dict[str, Any], model: dict[str, Any]
+) -> tuple[str, Sequence[str], list[list[str]], list[str]]:
+    measured = document["program"]["time_s"]
+    heading = f"The ops of {model['file']} ({one_line(model['graph'])}), each once, on {document['chip']['name']}"
+    rows = [
+        [
+            word,
+            format_quantity(model[word]["time_s"], "s"),
+            format_quantity(model[word]["bytes"], "B"),
+            f"{format_factor(measured / model[word]['time_s'])}×" if model[word]["time_s"] else "",
+            meaning + (f", {model['how']}" if word == "best" else ""),
+        ]
+        for word, meaning in MEANINGS.items()
+    ]
+    return heading, _MODEL_HEADER, rows, ["A profile of several steps takes that much longer; divide by their number."]
 
 
 def _run_row(kernel: dict[str, Any], letters: int) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Final
+from typing import Any, Final
 
-from roofwidget.chips import MissingFigureError
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.options import chip_called, share, width, working
 from roofwidget.cli.sol_file import graph_in
 from roofwidget.cli.sol_report import report, text
 from roofwidget.measure.sol import sol
+from roofwidget.workloads.speed_of_light import SpeedOfLight
 
 DESCRIPTION: Final = """\
 Say the least time in which a chip can do the operations of a graph, of a
@@ -66,14 +67,8 @@ def _sol(options: argparse.Namespace) -> int:
     for option, value in (("--baseline", options.baseline), ("--fail-below", options.fail_below)):
         if value is not None and options.measured is None:
             raise ValueError(f"{option} is about a measured time: give it with --measured 12us")
-    chip = chip_called(options.chip)
-    with working(f"tracing {options.file}"):
-        graph = graph_in(options.file)
-        try:
-            found = sol(graph, chip, options.precision, launch_overhead=options.launch_overhead, warm=options.warm)
-        except MissingFigureError as error:
-            fix = f"--precision {chip.precision()} takes that peak for every op"
-            raise ValueError(f"{options.file}: {error}; {fix}") from error
+    how = {"launch_overhead": options.launch_overhead, "warm": options.warm}
+    found = light_of(options.file, chip_called(options.chip), options.precision, **how)
     document = report(
         found,
         file=options.file,
@@ -86,3 +81,20 @@ def _sol(options: argparse.Namespace) -> int:
     else:
         print(text(found, document, width()))
     return int(document["exit_status"])
+
+
+def light_of(file: str, chip: Chip, precision: str = "auto", **how: Any) -> SpeedOfLight:
+    """Return the speed of light of what ``FILE.py[:NAME]`` has.
+
+    Raises
+    ------
+    ValueError, OSError
+        If the file has nothing to count, or the chip lacks a peak. The message names the file and what to do.
+    """
+    with working(f"tracing {file}"):
+        graph = graph_in(file)
+        try:
+            return sol(graph, chip, precision, **how)
+        except MissingFigureError as error:
+            fix = f"--precision {chip.precision()} takes that peak for every op"
+            raise ValueError(f"{file}: {error}; {fix}") from error

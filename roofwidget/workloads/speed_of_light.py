@@ -44,6 +44,13 @@ from roofwidget.workloads.structure import Counts, Structure
 
 AT_LIGHT: Final = 0.01
 """A time that is below light by at most this share is at light: clocks and timers explain the difference."""
+MEANINGS: Final = {
+    "unfused": "one kernel per op",
+    "compiler": "what a compiler does today, at best",
+    "best": "what one can write",
+    "light": "speed of light",
+}
+"""The four times, the longest first, and what each is."""
 _WORK: Final = {
     "tensor": "matrix products",
     "vector": "ops outside of matrix products",
@@ -329,18 +336,16 @@ class SpeedOfLight:
         return "found by greedy merges: another partition may be faster"
 
     def _rows(self) -> list[list[str]]:
-        rows = [
-            ("unfused", self.unfused, self.unfused_bytes, "one kernel per op"),
-            ("compiler", self.compiler, self.compiler_bytes, "what a compiler does today, at best"),
-            (
-                "best",
-                self.best,
-                self.best_bytes,
-                f"what one can write: {counted(len(self.kernels), 'kernel')}, {self.how}",
-            ),
-            ("light", self.light, self.light_bytes, f"speed of light, bound by {self._bound}"),
+        more = {"best": f": {counted(len(self.kernels), 'kernel')}, {self.how}", "light": f", bound by {self._bound}"}
+        return [
+            [
+                word,
+                _precise(getattr(self, word)),
+                _bytes(getattr(self, f"{word}_bytes")),
+                meaning + more.get(word, ""),
+            ]
+            for word, meaning in MEANINGS.items()
         ]
-        return [[word, _precise(seconds), _bytes(moved), meaning] for word, seconds, moved, meaning in rows]
 
     def _title(self) -> str:
         names = [f"speed of light of {one_line(self.graph.name) or 'a graph'} on {self.chip.name}"]

@@ -34,7 +34,29 @@ def mine(tmp_path: Path) -> list[str]:
 
 def test_the_schema_is_one_and_says_what_each_key_is() -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    assert {"kernels", "program", "baseline", "other_chips"} <= set(SCHEMA["required"])
+    assert {"kernels", "program", "baseline", "other_chips", "model"} <= set(SCHEMA["required"])
+
+
+MODEL = """
+from roofwidget import Graph
+tail = Graph("tail")
+x = tail.input("x", (1000, 1000), "bf16")
+tail.output(tail.relu(tail.relu(x)))
+"""
+
+
+def test_the_profile_is_compared_with_four_times_of_its_model(capsys: Capture, mine: list[str], tmp_path: Path) -> None:
+    model = str(write(tmp_path / "model.py", MODEL))
+    found = document(capsys, *mine, "--model", model)["model"]
+    assert [found["file"], found["graph"], found["how"]] == [model, "tail", "optimal"]
+    # Two ops that each read and write 1,000,000 numbers of 2 B, and one kernel of both, at 1 TB/s.
+    assert found["unfused"] == {"time_s": pytest.approx(8e-6), "bytes": 8_000_000}
+    for word in ("compiler", "best", "light"):
+        assert found[word] == {"time_s": pytest.approx(4e-6), "bytes": 4_000_000}
+    assert main(["check", *mine, "--model", model]) == 0
+    # The profile takes 4 s.
+    assert "unfused   8 µs  8 MB   500000×            one kernel per op" in capsys.readouterr().out
+    assert document(capsys, *mine)["model"] is None
 
 
 @pytest.mark.parametrize("name", WITH_CHIP)
