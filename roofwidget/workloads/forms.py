@@ -117,16 +117,16 @@ class KernelForm:
 
     def __str__(self) -> str:
         parts = [self.name + (f", {self.keeps} kept" if self.keeps in {"rows", "result", "middle"} else "")]
-        if self.block:
+        # Where the capacity is unknown, blocks have no meaningful size.
+        if self.block and self.capacity < inf:
             parts.append(
                 f"blocks of {self.block:,} rows" if self.blocks else f"tiles of {self.block:,} × {self.block:,}"
             )
-        if self.blocks:
-            idle = f", {self.units:,} units" if self.units > 1 else ""
-            parts[-1] += f" ({self.blocks:,} of them{idle})"
-        if self.need:
-            there = "" if self.capacity == inf else f" of {_bytes(self.capacity)}"
-            parts.append(f"{_bytes(self.need)}{there} on chip")
+            if self.blocks:
+                idle = f", {self.units:,} units" if self.units > 1 else ""
+                parts[-1] += f" ({self.blocks:,} of them{idle})"
+        if self.need and self.capacity < inf:
+            parts.append(f"{_bytes(self.need)} of {_bytes(self.capacity)} on chip")
         parts += [f"{name} read {n} times" for name, n in self.reads.items()]
         parts += [f"{name} computed {n} times" for name, n in self.times.items()]
         parts += [f"{_bytes(self.workspace)} of partial results"] if self.workspace else []

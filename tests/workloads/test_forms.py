@@ -435,3 +435,9 @@ def test_a_product_of_a_tensor_with_itself_and_one_of_one_operand_have_tiles() -
     alone.op("elementwise", "exp", [y], [z], 256 * 64)
     alone.output(z)
     assert Partition.best(alone, G).form(0, G).need == 2 * 128 * 128
+
+
+def test_a_form_names_no_sizes_of_blocks_where_the_capacity_of_the_chip_is_unknown() -> None:
+    chip = Chip("large", {"bf16": 1e15}, {"HBM": 1e12})
+    case = next(case for case in HAND if case.name == "transposed_weight")
+    assert str(Partition.best(graph_of_case(case), chip).form(0, chip)) == "tiles"

@@ -29,6 +29,7 @@ import { boxesOf, MAX_LARGE_BOXES, type Room } from "./flow.ts";
 import { stepFrom } from "./flow_parts.ts";
 import { FlowView, type OpPair } from "./flow_view.tsx";
 import {
+  againOf,
   cut,
   descriptionOf,
   downstream,
@@ -185,7 +186,13 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   function pick(op: number) {
     cursor.value = op;
     store.rows.hover(groupAt(partition, op));
-    say([descriptionOf(workload, op), intensity([op]), words.sides[sideOf([op])]].filter(Boolean).join(" · "));
+    const texts = [
+      descriptionOf(workload, op),
+      intensity([op]),
+      words.sides[sideOf([op])],
+      againOf(workload, groupOf(op)),
+    ];
+    say(texts.filter(Boolean).join(" · "));
   }
   function cutAbove(op: number) {
     const next = cut(graph, partition, op, forms.refusalOf);

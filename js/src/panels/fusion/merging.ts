@@ -227,7 +227,7 @@ export function proposalOf(
 export const isMerged = (found: readonly number[] | Refusal): found is readonly number[] => Array.isArray(found);
 
 /** Returns what a kernel computes or reads more than once, and what this costs. */
-function againOf({ graph, values, forms }: Pick<Workload, "graph" | "values" | "forms">, group: Ops): string {
+export function againOf({ graph, values, forms }: Pick<Workload, "graph" | "values" | "forms">, group: Ops): string {
   const form = forms.formOf(group);
   if (!isForm(form)) return "";
   const several = (counts: ReadonlyMap<number, number>) => [...counts].filter(([, count]) => count > 1);
