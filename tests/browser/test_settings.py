@@ -172,8 +172,9 @@ def test_without_a_peak_for_a_dtype_nothing_is_the_best(notebook: OpenNotebook) 
     expect(best).to_have_attribute("aria-disabled", "true")
     expect(best).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
     figures = drawn.locator(".rw-totals dl")
-    expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("unknown"))
-    expect(figures.locator(".rw-row", has_text="Against unfused")).to_have_text(re.compile("unknown$"))
+    # Nine passes over 65536 x 4096 numbers of one byte. Times are unknown.
+    expect(figures.locator(".rw-row", has_text="Unfused")).to_have_text("Unfused2.42 GB")
+    expect(figures.locator(".rw-row", has_text="Best")).to_have_count(0)
     expect(drawn.locator(".rw-told")).to_have_text("v7x (bf16) has no peak for fp8")
     drawn.button("Other ways").click()
     item = drawn.get_by_role("menuitem", name="XLA-like")
@@ -181,7 +182,7 @@ def test_without_a_peak_for_a_dtype_nothing_is_the_best(notebook: OpenNotebook) 
     expect(item).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
     drawn.press("Escape")
     choose("")
-    expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("4.5× faster"))
+    expect(figures.locator(".rw-row", has_text="Best")).to_have_text(re.compile("now 4.5×$"))
 
 
 def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:

@@ -105,8 +105,9 @@ function mainBandwidth(roof: Roof): number {
   return roof.bandwidths.get(main) ?? roof.bandwidth;
 }
 
-/** The best partition beside the best one of kernels that compilers make today. */
+/** The best partition of a graph beside the best one of kernels that compilers make today. */
 export interface Searched extends BestPartition {
+  readonly graph: Graph;
   readonly compiler: BestPartition;
 }
 
@@ -114,7 +115,7 @@ export interface Searched extends BestPartition {
 export function* searchBoth(graph: Graph, forms: Forms, cost: Cost, light?: Light): Work<Searched> {
   const best = yield* searchPartition(graph, forms, cost);
   const compiler = yield* searchPartition(graph, forms, cost, forms.isOfCompilers);
-  return { ...fasterOf(best, compiler, light), compiler };
+  return { ...fasterOf(best, compiler, light), compiler, graph };
 }
 
 /**

@@ -152,7 +152,8 @@ export function useSearch(store: Store, { workload, cost, light, forms }: Fusion
       if (isOver || !answer || !cost) return;
       const partition = partitionOf(graph, answer.groups);
       const { seconds } = tally(forms, partition, cost);
-      bestPartition.value = { ...fasterOf({ ...partition, seconds, how: answer.how }, compiler, light), compiler };
+      const best = fasterOf({ ...partition, seconds, how: answer.how }, compiler, light);
+      bestPartition.value = { ...best, compiler, graph };
     }
     return () => {
       isOver = true;

@@ -101,7 +101,9 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const { graph, values, partition } = workload;
   const fusion = useFusion(store, workload);
   const { cost, light, forms, chip, lacked } = fusion;
-  const found = store.workload.best.value;
+  // In the first frame of another graph, the best partition is still that of the last one.
+  const best = store.workload.best.value;
+  const found = best?.graph === graph ? best : undefined;
   const lacking = chip && lacked ? strings.lacksPeakReason(chip.name, lacked) : "";
   const crowded = useMemo(
     () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && forms.refusalOf(group) ? [at] : []))),
@@ -264,7 +266,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
             fuse={() => {
               if (!cost) return;
               const name = words.fuseFor(chipNameOf(store));
-              const show = (best: BestPartition) => take(name, best);
+              const show = (one: BestPartition) => take(name, one);
               if (found) return show(found);
               say(words.working);
               work(searchPartition(graph, forms, cost), show);
