@@ -929,8 +929,11 @@ class Forms:
         s = self.structure
         c = self._levels(g)
         self._check_chain(g, c)
-        lefts = self._with_rows(g, c.ones, c.rows)
-        sides = [t for t in self._with_rows(g, [dot for dot in c.twos if dot not in c.fed], c.rows) if t not in lefts]
+        # Products that add up different axes and have no common rows need all of their operands.
+        alike = len({self._over(g, dot) for dot in c.fed}) == 1
+        lefts = self._with_rows(g, c.ones, c.rows, c.over if alike else 0)
+        beside = [dot for dot in c.twos if dot not in c.fed]
+        sides = [t for t in self._with_rows(g, beside, c.rows, c.width if alike else 0) if t not in lefts]
         left_row = sum(self._part(g, t, c.deep | c.over) for t in lefts)
         results = [t for dot in c.twos for t in s.makes[dot]]
         result_row = sum(self._part(g, t, c.width) for t in results)
@@ -1006,10 +1009,10 @@ class Forms:
             if self._over(g, op) & c.rows:
                 raise Refused("axes", f"{names[op]} adds up rows that are spread over blocks", op)
 
-    def _with_rows(self, g: _Group, dots: Iterable[int], rows: Set) -> list[int]:
-        """Return the tensors that products read and that have all rows of a block."""
-        s = self.structure
-        return list(dict.fromkeys(t for dot in dots for t in s.reads[dot] if not rows & ~g.loops.of(t)))
+    def _with_rows(self, g: _Group, dots: Iterable[int], rows: Set, columns: Set) -> list[int]:
+        """Return the tensors that products read and that have all rows of a block; of a single row, no columns."""
+        found = dict.fromkeys(t for dot in dots for t in self.structure.reads[dot])
+        return [t for t in found if not (rows & ~g.loops.of(t) if rows else columns & g.loops.of(t))]
 
     def _chain_again(self, g: _Group, c: _Chain, kept_row: float) -> list[Form]:
         """Return the chain that makes the rows between the products again for each block of the result, in a list."""

@@ -441,3 +441,11 @@ def test_a_form_names_no_sizes_of_blocks_where_the_capacity_of_the_chip_is_unkno
     chip = Chip("large", {"bf16": 1e15}, {"HBM": 1e12})
     case = next(case for case in HAND if case.name == "transposed_weight")
     assert str(Partition.best(graph_of_case(case), chip).form(0, chip)) == "tiles"
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_two_products_of_few_rows_are_one_kernel_that_reads_all_weights_once(rows: int) -> None:
+    text = "up matmul 2: x[mk] w[kn] -> h[mn]\nact elementwise 1: h -> a[mn]\ndown matmul 2: a[mn] v[ne] -> y[me]"
+    best = Partition.best(written(f"m{rows} k1024 n4096 e1024", text), G)
+    assert best.groups == (("up", "act", "down"),)
+    assert moved(best, G) == 2 * (rows * 1024 + 1024 * 4096 + 4096 * 1024 + rows * 1024)

@@ -595,11 +595,17 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const spread = g.crossing.find((at) => (over(g, at) & rowsOf) > 0n);
     if (spread !== undefined) throw refuse(g, "axes", "across blocks", [spread]);
     const wide = resultLoops(g, twos) & ~rowsOf;
-    const withRows = (some: Ops) => [
-      ...new Set(some.flatMap(g.reads).filter((tensor) => (rowsOf & ~loopsOf(g.loops, tensor)) === 0n)),
-    ];
-    const lefts = withRows(ones);
-    const sides = withRows(twos.filter((at) => !fed.includes(at))).filter((tensor) => !lefts.includes(tensor));
+    /** Returns what products read that has all rows of a block; of a single row, no columns. */
+    const withRows = (some: Ops, columns: Bits) =>
+      [...new Set(some.flatMap(g.reads))].filter((tensor) => {
+        const own = loopsOf(g.loops, tensor);
+        return (rowsOf > 0n ? rowsOf & ~own : columns & own) === 0n;
+      });
+    // Products that add up different axes and have no common rows need all of their operands.
+    const alike = new Set(fed.map((at) => over(g, at))).size === 1;
+    const lefts = withRows(ones, alike ? summed : 0n);
+    const beside = twos.filter((at) => !fed.includes(at));
+    const sides = withRows(beside, alike ? wide : 0n).filter((tensor) => !lefts.includes(tensor));
     const leftRow = sum(lefts, (tensor) => part(g, tensor, deep | summed));
     const outs = twos.flatMap(g.makes);
     const outRow = sum(outs, (tensor) => part(g, tensor, wide));
