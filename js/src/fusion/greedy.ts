@@ -76,14 +76,15 @@ function mergeStateOf(graph: Graph) {
     /** Returns the other groups that share a tensor with `group`. */
     near(group: number) {
       const tensors = [...new Set(allOf(graph.touches, at(group)))];
-      return owners([...numbersOf(graph.producer, tensors), ...allOf(graph.consumers, tensors)], group);
+      return owners(numbersOf(graph.producer, tensors).concat(allOf(graph.consumers, tensors)), group);
     },
     /** Whether no path leaves these groups and returns to them. True where this is not known fast. */
     mayBeConvex(parts: Ops): boolean {
       if (!reaches) return true;
       const all = parts.map((part) => reaches[part] as Reach);
       const words = (all[0] as Reach).own.length;
-      for (let word = 0; word < words; word++) {
+      // A group has the number of its first op, and paths lead to ops with higher numbers.
+      for (let word = parts.reduce((a, b) => Math.min(a, b)) >> 5; word < words; word++) {
         let [own, after, before] = [0, 0, 0];
         for (const one of all) {
           own |= one.own[word] as number;

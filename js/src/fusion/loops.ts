@@ -36,6 +36,11 @@ export const unionOf = (sets: Iterable<Bits>): Bits => {
   for (const set of sets) all |= set;
   return all;
 };
+export const setOf = (members: Iterable<number>): Bits => {
+  let all = 0n;
+  for (const at of members) all |= bit(at);
+  return all;
+};
 /** Returns the members of a set, ascending. */
 export function membersOf(set: Bits): number[] {
   const found: number[] = [];
