@@ -50,10 +50,9 @@ export interface Form {
   readonly workspace: number;
 }
 
-class Refused extends Error {
+class Refused {
   readonly why: FormRefusal;
   constructor(code: FormRefusal["code"], reason: Reason, ops: Ops, more: Partial<FormRefusal> = {}) {
-    super(reason);
     this.why = { code, reason, ops, ...more };
   }
 }
@@ -123,6 +122,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       isReducing(op) && outputs.some((tensor) => rankOf(tensor) >= rankOf(inputs[0] as number)),
   );
   const known = new Map<string, Form | FormRefusal>();
+  /** The latest list of ops and its form: the load of the same list is often asked for next. */
+  let last: Ops | undefined;
+  let form: Form | FormRefusal = PLAIN;
 
   /** Returns the loops that a reduction or a product adds up. */
   function over(loops: Loops, op: number): Bits {
@@ -141,13 +143,27 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   // -- a group: its ops are numbered from 0 in their order, and sets of ops are bits of these numbers ------------------
   /** For each op: its number in the latest group that it was in. */
   const places = new Int32Array(graph.ops.length);
-  function groupOf(ops: Ops) {
+  /** What every form needs of a group. */
+  function membersIn(ops: Ops) {
     ops.forEach((op, at) => {
       places[op] = at;
     });
     const isInside = (op: number) => ops[places[op] as number] === op;
-    /** Returns the numbers of those of these ops that are in the group. */
-    const inside = (some: Ops) => numbersOf(places, some.filter(isInside));
+    const isRead = (tensor: number) => listOf(graph.consumers, tensor).some(isInside);
+    const made = allOf(graph.makes, ops);
+    return {
+      ops,
+      numbers: [...ops.keys()],
+      isInside,
+      isRead,
+      made,
+      inner: made.filter(isRead),
+      /** Returns the numbers of those of these ops that are in the group. */
+      inside: (some: Ops) => numbersOf(places, some.filter(isInside)),
+    };
+  }
+  function groupOf(members: Members) {
+    const { ops, numbers, isInside, isRead, made, inner, inside } = members;
     const isMade = (tensor: number) => isInside(graph.producer[tensor] as number);
     /** Returns a function that returns what an op reaches. An op comes after those that it reaches. Most need it not. */
     const reach = (along: Graph["before"], order: Ops) => {
@@ -162,10 +178,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       };
     };
     const loops = loopsAmong(ops);
-    const numbers = [...ops.keys()];
     const touched = [...new Set(allOf(graph.touches, ops))];
-    const made = touched.filter(isMade);
-    const isRead = (tensor: number) => listOf(graph.consumers, tensor).some(isInside);
     const isNeeded = (tensor: number) => {
       const consumers = listOf(graph.consumers, tensor);
       return graph.isOutput[tensor] === 1 || consumers.length === 0 || !consumers.every(isInside);
@@ -175,8 +188,12 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     return {
       ops,
       numbers,
-      loops,
+      isInside,
+      isRead,
+      made,
+      inner,
       inside,
+      loops,
       isMade,
       maker: once((tensor) => setOf(inside([graph.producer[tensor] as number]))),
       readers: once((tensor) => setOf(inside(listOf(graph.consumers, tensor)))),
@@ -192,21 +209,21 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       touched,
       entering: touched.filter((tensor) => !isMade(tensor)),
       leaving: made.filter(isNeeded),
-      inner: made.filter(isRead),
       isNeeded,
     };
   }
+  type Members = ReturnType<typeof membersIn>;
   type Group = ReturnType<typeof groupOf>;
 
   const has = (set: Bits, at: number) => (set >> BigInt(at)) % 2n === 1n;
   const whole = (g: Group, set: Bits) => countOf(g.loops, set);
   const refuse = (
-    g: Group,
+    { ops }: Members,
     code: FormRefusal["code"],
     reason: Reason,
     at: readonly number[],
     more?: Partial<FormRefusal>,
-  ) => new Refused(code, reason, at.map(g.opAt), more);
+  ) => new Refused(code, reason, numbersOf(ops, at), more);
 
   /** Returns the bytes of a tile that has the loops `set` complete, and one element along each other loop. */
   function part(g: Group, tensor: number, set: Bits): number {
@@ -225,7 +242,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   };
 
   /** Returns the most bytes of tiles that are on chip at a time. Ops run in the graph's order. */
-  function most(g: Group, tiles: readonly (readonly [tensor: number, bytes: number])[]): number {
+  function most(g: Members, tiles: readonly (readonly [tensor: number, bytes: number])[]): number {
     const starts = new Float64Array(g.ops.length);
     const ends = new Float64Array(g.ops.length);
     for (const [tensor, bytes] of tiles) {
@@ -244,7 +261,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   }
 
   // -- no matrix product ----------------------------------------------------------------------------------------------
-  function stream(g: Group): Form {
+  function stream(g: Members): Form {
     const need = most(
       g,
       g.inner.map((tensor) => [tensor, small(tensor)]),
@@ -730,8 +747,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     if (isAlone && (hasDot || graph.ops[ops[0] as number]?.kind === "opaque")) return PLAIN;
     if (isAlone && !isReducing(ops[0] as number)) return { ...PLAIN, name: "stream" };
     try {
-      const g = groupOf(ops);
-      if (!hasDot && !ops.some(isReducing)) return stream(g);
+      const members = membersIn(ops);
+      if (!hasDot && !ops.some(isReducing)) return stream(members);
+      const g = groupOf(members);
       checkShuffles(g);
       if (g.loops.joined !== undefined && hasDot)
         return { code: "axes", reason: "joined", ops: [], tensor: g.loops.joined };
@@ -745,9 +763,12 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     }
   }
   function formOf(ops: Ops): Form | FormRefusal {
-    const key = ops.join();
-    const form = known.get(key) ?? found(ops);
-    known.set(key, form);
+    if (ops !== last) {
+      const key = ops.join();
+      form = known.get(key) ?? found(ops);
+      known.set(key, form);
+      last = ops;
+    }
     return form;
   }
   const isGather = (op: number) => graph.ops[op]?.kind === "injective" && walks[op]?.hasAnyOrder === true;

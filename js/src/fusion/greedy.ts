@@ -2,8 +2,8 @@
 
 import type { Work } from "../ui/slices.ts";
 import { type Cost, type Forms, isForm, timeOf } from "./forms.ts";
-import { allOf, type Graph, type GraphValues, listOf, numbersOf, type Ops } from "./graph.ts";
-import { broken, type Partition, wayBack } from "./legality.ts";
+import { allOf, type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
+import { broken, neighbours, type Partition, wayBack } from "./legality.ts";
 import { groupBytes, partitionOf } from "./partition.ts";
 
 const ascending = (a: number, b: number) => a - b;
@@ -22,8 +22,10 @@ const SIDES = ["own", "after", "before"] as const;
 
 /** Adds the bits of one reach to another. */
 function addReach(to: Reach, from: Reach, sides: readonly (keyof Reach)[] = SIDES): void {
-  for (const side of sides)
-    for (const [word, bits] of from[side].entries()) to[side][word] = (to[side][word] as number) | bits;
+  for (const side of sides) {
+    const [into, bits] = [to[side], from[side]];
+    for (let word = 0; word < bits.length; word++) into[word] = (into[word] as number) | (bits[word] as number);
+  }
 }
 
 /** Returns the reach of each op; undefined for a large graph. The ops of a graph are in an order in which they can run. */
@@ -74,19 +76,16 @@ function mergeStateOf(graph: Graph) {
     readers: (group: number) => owners(allOf(graph.after, at(group)), group),
     makers: (group: number) => owners(allOf(graph.before, at(group)), group),
     /** Returns the other groups that share a tensor with `group`. */
-    near(group: number) {
-      const tensors = [...new Set(allOf(graph.touches, at(group)))];
-      return owners(numbersOf(graph.producer, tensors).concat(allOf(graph.consumers, tensors)), group);
-    },
+    near: (group: number) => neighbours(graph, { groups, groupOf }, group),
     /** Whether no path leaves these groups and returns to them. True where this is not known fast. */
     mayBeConvex(parts: Ops): boolean {
       if (!reaches) return true;
-      const all = parts.map((part) => reaches[part] as Reach);
-      const words = (all[0] as Reach).own.length;
+      const words = Math.ceil(groups.length / 32);
       // A group has the number of its first op, and paths lead to ops with higher numbers.
       for (let word = parts.reduce((a, b) => Math.min(a, b)) >> 5; word < words; word++) {
         let [own, after, before] = [0, 0, 0];
-        for (const one of all) {
+        for (const part of parts) {
+          const one = reaches[part] as Reach;
           own |= one.own[word] as number;
           after |= one.after[word] as number;
           before |= one.before[word] as number;
@@ -194,6 +193,15 @@ export function* mergeGreedily(
 ): Work<Partition> {
   const state = mergeStateOf(graph);
   const seconds = timeOf(forms, cost);
+  /** The times of groups, by their first ops. */
+  const known: { readonly ops: Ops; readonly seconds: number }[] = [];
+  function secondsOf(group: number) {
+    const ops = state.at(group);
+    const before = known[group];
+    if (before?.ops === ops) return before.seconds;
+    known[group] = { ops, seconds: seconds(ops) };
+    return known[group].seconds;
+  }
   const hasProduct = (group: number) => state.at(group).some((op) => graph.ops[op]?.kind === "matmul");
   const isReduction = (group: number) =>
     state.at(group).some((op) => (graph.ops[op]?.axes?.length ?? 0) > 0) && !hasProduct(group);
@@ -209,7 +217,7 @@ export function* mergeGreedily(
   return yield* mergeAll(graph, state, {
     gain(parts, union) {
       if (!isKernel(union)) return undefined;
-      const alone = parts.reduce((sum, part) => sum + seconds(state.at(part)), 0);
+      const alone = parts.reduce((sum, part) => sum + secondsOf(part), 0);
       const gain = alone - seconds(union);
       return gain > LEAST_GAIN * alone ? gain : undefined;
     },
