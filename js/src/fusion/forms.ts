@@ -5,18 +5,7 @@ import { once } from "../ui/memoize.ts";
 import type { Share } from "../wire/types.ts";
 import { allOf, dtypeOf, type Graph, type GraphValues, listOf, numbersOf, type Ops } from "./graph.ts";
 import type { FormRefusal, Reason, RefusalOf } from "./legality.ts";
-import {
-  type Bits,
-  bit,
-  countOf,
-  type Loops,
-  loopFinder,
-  loopsOf,
-  membersOf,
-  setOf,
-  unionOf,
-  walksOf,
-} from "./loops.ts";
+import { type Bits, bit, countOf, loopFinder, loopsOf, membersOf, setOf, unionOf, walksOf } from "./loops.ts";
 import { groupBytes, groupFlops } from "./partition.ts";
 
 /** Elements of a walked axis that are on chip at a time, and the fewest rows of a block of a product. */
@@ -126,20 +115,6 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   let last: Ops | undefined;
   let form: Form | FormRefusal = PLAIN;
 
-  /** Returns the loops that a reduction or a product adds up. */
-  function over(loops: Loops, op: number): Bits {
-    const walk = walks[op];
-    const letters = loops.ofOp.get(op);
-    if (isDot(op)) {
-      const kept = new Set([...(walk?.makes.values() ?? [])].flat(2));
-      return unionOf([...(letters ?? [])].flatMap(([letter, set]) => (kept.has(letter) ? [] : [set])));
-    }
-    const axes = walk?.reads.get(listOf(graph.reads, op)[0] as number) ?? [];
-    return unionOf(
-      (graph.ops[op]?.axes ?? []).flatMap((axis) => axes[axis]?.map((letter) => letters?.get(letter) ?? 0n) ?? []),
-    );
-  }
-
   // -- a group: its ops are numbered from 0 in their order, and sets of ops are bits of these numbers ------------------
   /** For each op: its number in the latest group that it was in. */
   const places = new Int32Array(graph.ops.length);
@@ -162,7 +137,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       inside: (some: Ops) => numbersOf(places, some.filter(isInside)),
     };
   }
-  function groupOf(members: Members) {
+  function groupOf(members: ReturnType<typeof membersIn>) {
     const { ops, numbers, isInside, isRead, made, inner, inside } = members;
     const isMade = (tensor: number) => isInside(graph.producer[tensor] as number);
     /** Returns a function that returns what an op reaches. An op comes after those that it reaches. Most need it not. */
@@ -177,6 +152,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
         return found[of] as Bits;
       };
     };
+    const before = reach(graph.before, numbers);
     const loops = loopsAmong(ops);
     const touched = [...new Set(allOf(graph.touches, ops))];
     const isNeeded = (tensor: number) => {
@@ -188,17 +164,17 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     return {
       ops,
       numbers,
-      isInside,
-      isRead,
-      made,
       inner,
       inside,
       loops,
       isMade,
       maker: once((tensor) => setOf(inside([graph.producer[tensor] as number]))),
       readers: once((tensor) => setOf(inside(listOf(graph.consumers, tensor)))),
-      over: once((at) => over(loops, ops[at] as number)),
-      before: reach(graph.before, numbers),
+      over: (at: number) => loops.over(ops[at] as number),
+      operands: (at: number) => loops.operands(ops[at] as number),
+      before,
+      /** Returns the op that makes a tensor, and all before it. */
+      behind: (tensor: number) => unionOf(inside([graph.producer[tensor] as number]).map((at) => bit(at) | before(at))),
       after: reach(graph.after, [...numbers].reverse()),
       opAt: (at: number) => ops[at] as number,
       makes: (at: number) => listOf(graph.makes, ops[at] as number),
@@ -212,10 +188,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       isNeeded,
     };
   }
-  type Members = ReturnType<typeof membersIn>;
   type Group = ReturnType<typeof groupOf>;
+  type Members = Pick<Group, "ops" | "numbers" | "inner" | "inside">;
 
-  const has = (set: Bits, at: number) => (set >> BigInt(at)) % 2n === 1n;
+  const has = (set: Bits, at: number) => (set & bit(at)) > 0n;
   const whole = (g: Group, set: Bits) => countOf(g.loops, set);
   const refuse = (
     { ops }: Members,
@@ -374,10 +350,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     return { ...PLAIN, name: "two passes", need: VECTOR * sum(g.inner, widthOf), reads, times, workspace };
   }
   /** Returns the ops that make what a reduction reduces. */
-  function makers(g: Group, at: number): Bits {
-    const made = g.maker(g.reads(at)[0] as number);
-    return made | unionOf(membersOf(made).map(g.before));
-  }
+  const makers = (g: Group, at: number) => g.behind(g.reads(at)[0] as number);
   /** Whether a reduction needs a tensor for its result. */
   const feeds = (g: Group, tensor: number, at: number) =>
     g.reads(at)[0] === tensor || (g.readers(tensor) & makers(g, at)) > 0n;
@@ -413,18 +386,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   }
   const resultLoops = (g: Group, dots: Ops) =>
     unionOf(dots.flatMap((at) => g.makes(at).map((tensor) => loopsOf(g.loops, tensor))));
-  /** Returns the tensors that a product reads, with the loops that the product walks in each. */
-  function operands(g: Group, at: number): [tensor: number, loops: Bits][] {
-    const op = g.opAt(at);
-    const letters = g.loops.ofOp.get(op);
-    return [...(walks[op]?.reads ?? [])].map(([tensor, axes]) => [
-      tensor,
-      unionOf(axes.flatMap((axis) => axis?.map((letter) => letters?.get(letter) ?? 0n) ?? [])),
-    ]);
-  }
   /** Returns the bytes of a product's tiles. Rows are of the first operand only, columns of the second only. */
   function tileBytes(g: Group, live: number, side: number, at: number): number {
-    const [[, one] = [0, 0n], [, other] = [0, 0n]] = operands(g, at);
+    const [[, one] = [0, 0n], [, other] = [0, 0n]] = g.operands(at);
     const out = resultLoops(g, [at]);
     return live * Math.min(side, whole(g, out & one & ~other)) * Math.min(side, whole(g, out & other & ~one));
   }
@@ -437,13 +401,12 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       throw refuse(g, "capacity", "side", g.numbers, { needs: [{ rows: side, tensors: [], bytes: need }] });
     return side;
   }
-  const behind = (g: Group, tensor: number) => g.maker(tensor) | unionOf(membersOf(g.maker(tensor)).map(g.before));
   /** Returns how often an op before products runs: once for each block along the loops that its operands lack. */
   function repeats(g: Group, at: number, side: number): number {
     const lacking = new Set<Bits>();
     for (const dot of g.dots)
-      for (const [tensor, loops] of operands(g, dot))
-        if (has(behind(g, tensor), at)) lacking.add(resultLoops(g, [dot]) & ~loops);
+      for (const [tensor, loops] of g.operands(dot))
+        if (has(g.behind(tensor), at)) lacking.add(resultLoops(g, [dot]) & ~loops);
     return Math.max(
       1,
       sum(lacking, (loops) => Math.ceil(whole(g, loops) / side)),
@@ -465,7 +428,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     ) || Math.max(...dots.flatMap(g.makes).map(widthOf));
   /** Whether a product reads neighbours: an operand after the first has loops that no other tensor of it has. */
   function isWindow(g: Group, at: number): boolean {
-    const all = operands(g, at);
+    const all = g.operands(at);
     const out = resultLoops(g, [at]);
     return all.some(([tensor, loops]) => {
       const others = unionOf(all.filter(([other]) => other !== tensor).map(([, each]) => each));
@@ -483,7 +446,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const summed = unionOf(g.dots.map((at) => g.over(at)));
     const made = g.dots
       .flatMap(g.reads)
-      .filter((tensor) => g.maker(tensor) > 0n && keep.some((at) => has(behind(g, tensor), at)));
+      .filter((tensor) => g.maker(tensor) > 0n && keep.some((at) => has(g.behind(tensor), at)));
     const raw = keep.flatMap((at) =>
       g.reads(at).filter((tensor) => g.maker(tensor) === 0n && (loopsOf(g.loops, tensor) & g.over(at)) > 0n),
     );
@@ -606,7 +569,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const [head, tailDot] = [ones[0], fed[0]] as [number, number];
     if (share === undefined) throw refuse(g, "axes", "chain", [head, tailDot]);
     const mids = fed.map((at) => {
-      const made = g.reads(at).filter((tensor) => (behind(g, tensor) & first) > 0n);
+      const made = g.reads(at).filter((tensor) => (g.behind(tensor) & first) > 0n);
       if (made.length !== 1) throw refuse(g, "kinds", "both made", [at]);
       const [mid] = made as [number];
       if (isWindow(g, at)) throw refuse(g, "kinds", "window", [at, membersOf(g.maker(mid))[0] as number]);

@@ -18,14 +18,9 @@ interface Reach {
 /** The reach of groups is kept for graphs of at most this many ops: it takes 3 n² / 8 bytes. */
 const MAX_REACH_OPS = 4096;
 
-const SIDES = ["own", "after", "before"] as const;
-
-/** Adds the bits of one reach to another. */
-function addReach(to: Reach, from: Reach, sides: readonly (keyof Reach)[] = SIDES): void {
-  for (const side of sides) {
-    const [into, bits] = [to[side], from[side]];
-    for (let word = 0; word < bits.length; word++) into[word] = (into[word] as number) | (bits[word] as number);
-  }
+/** Adds bits to others. */
+function add(to: Uint32Array, bits: Uint32Array): void {
+  for (let word = 0; word < bits.length; word++) to[word] = (to[word] as number) | (bits[word] as number);
 }
 
 /** Returns the reach of each op; undefined for a large graph. The ops of a graph are in an order in which they can run. */
@@ -41,9 +36,8 @@ function reachesOf({ ops, after, before }: Graph): Reach[] | undefined {
   const at = (op: number) => reaches[op] as Reach;
   const follow = (op: number, lists: Graph["after"], side: "after" | "before") => {
     for (const next of listOf(lists, op)) {
-      const { own, [side]: further } = at(next);
-      addReach(at(op), { ...at(op), [side]: own }, [side]);
-      addReach(at(op), { ...at(op), [side]: further }, [side]);
+      add(at(op)[side], at(next).own);
+      add(at(op)[side], at(next)[side]);
     }
   };
   for (const op of ops.keys()) follow(op, before, "before");
@@ -107,7 +101,14 @@ function mergeStateOf(graph: Graph) {
         since[part] = Number.POSITIVE_INFINITY;
       }
       const number = union[0] as number;
-      if (reaches) for (const part of parts) addReach(reaches[number] as Reach, reaches[part] as Reach);
+      if (reaches) {
+        const into = reaches[number] as Reach;
+        for (const from of parts.map((part) => reaches[part] as Reach)) {
+          add(into.own, from.own);
+          add(into.after, from.after);
+          add(into.before, from.before);
+        }
+      }
       for (const op of union) groupOf[op] = number;
       groups[number] = union;
       since[number] = merges;
@@ -193,15 +194,6 @@ export function* mergeGreedily(
 ): Work<Partition> {
   const state = mergeStateOf(graph);
   const seconds = timeOf(forms, cost);
-  /** The times of groups, by their first ops. */
-  const known: { readonly ops: Ops; readonly seconds: number }[] = [];
-  function secondsOf(group: number) {
-    const ops = state.at(group);
-    const before = known[group];
-    if (before?.ops === ops) return before.seconds;
-    known[group] = { ops, seconds: seconds(ops) };
-    return known[group].seconds;
-  }
   const hasProduct = (group: number) => state.at(group).some((op) => graph.ops[op]?.kind === "matmul");
   const isReduction = (group: number) =>
     state.at(group).some((op) => (graph.ops[op]?.axes?.length ?? 0) > 0) && !hasProduct(group);
@@ -217,7 +209,7 @@ export function* mergeGreedily(
   return yield* mergeAll(graph, state, {
     gain(parts, union) {
       if (!isKernel(union)) return undefined;
-      const alone = parts.reduce((sum, part) => sum + secondsOf(part), 0);
+      const alone = parts.reduce((sum, part) => sum + seconds(state.at(part)), 0);
       const gain = alone - seconds(union);
       return gain > LEAST_GAIN * alone ? gain : undefined;
     },
