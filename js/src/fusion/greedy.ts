@@ -74,9 +74,10 @@ function mergeStateOf(graph: Graph) {
     /** Whether no path leaves these groups and returns to them. True where this is not known fast. */
     mayBeConvex(parts: Ops): boolean {
       if (!reaches) return true;
-      const words = Math.ceil(groups.length / 32);
-      // A group has the number of its first op, and paths lead to ops with higher numbers.
-      for (let word = parts.reduce((a, b) => Math.min(a, b)) >> 5; word < words; word++) {
+      // Words below the first op have no path's ops: paths lead to ops with higher numbers. Most paths end just above a part.
+      const [low, top] = [Math.min(...parts) >> 5, Math.max(...parts) >> 5];
+      for (let step = 0; step < groups.length / 32 - low; step++) {
+        const word = step > top - low ? low + step : top - step;
         let [own, after, before] = [0, 0, 0];
         for (const part of parts) {
           const one = reaches[part] as Reach;

@@ -141,7 +141,7 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
   const from = new Int32Array(graph.ops.length).fill(-1);
   const left: number[] = [];
   // Ops read only from ops with lower numbers.
-  const last = within ? graph.ops.length : ops.reduce((a, b) => Math.max(a, b), 0);
+  const last = within ? graph.ops.length : Math.max(...ops);
   const reach = (op: number, by: number) => {
     if (from[op] !== -1 || op > last) return;
     from[op] = by;
@@ -278,12 +278,14 @@ function whyNoKernel(
 /** Returns the groups that share a tensor with `group`, ascending. */
 export function neighbours(graph: Graph, partition: Partition, group: number): number[] {
   const found = new Set<number>();
+  const take = (op: number) => {
+    const at = op < 0 ? group : groupAt(partition, op);
+    if (at !== group) found.add(at);
+  };
   for (const tensor of new Set(allOf(graph.touches, listOf(partition.groups, group)))) {
-    const producer = makerOf(graph, tensor);
-    if (producer >= 0) found.add(groupAt(partition, producer));
-    for (const op of listOf(graph.consumers, tensor)) found.add(groupAt(partition, op));
+    take(makerOf(graph, tensor));
+    for (const op of listOf(graph.consumers, tensor)) take(op);
   }
-  found.delete(group);
   return [...found].sort((a, b) => a - b);
 }
 
