@@ -5,7 +5,7 @@ import { once } from "../ui/memoize.ts";
 import type { Share } from "../wire/types.ts";
 import { allOf, dtypeOf, type Graph, type GraphValues, listOf, numbersOf, type Ops } from "./graph.ts";
 import type { FormRefusal, Reason, RefusalOf } from "./legality.ts";
-import { type Bits, bit, countOf, loopFinder, loopsOf, membersOf, setOf, unionOf, walksOf } from "./loops.ts";
+import { type Bits, bit, countOf, loopFinder, membersOf, setOf, unionOf, walksOf } from "./loops.ts";
 import { groupBytes, groupFlops } from "./partition.ts";
 
 /** Elements of a walked axis that are on chip at a time, and the fewest rows of a block of a product. */
@@ -111,9 +111,6 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       isReducing(op) && outputs.some((tensor) => rankOf(tensor) >= rankOf(inputs[0] as number)),
   );
   const known = new Map<string, Form | FormRefusal>();
-  /** The latest list of ops and its form: the load of the same list is often asked for next. */
-  let last: Ops | undefined;
-  let form: Form | FormRefusal = PLAIN;
 
   // -- a group: its ops are numbered from 0 in their order, and sets of ops are bits of these numbers ------------------
   /** For each op: its number in the latest group that it was in. */
@@ -296,7 +293,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       const touches = used.some((at) => has(g.maker(tensor) | g.readers(tensor), at));
       const own = held(g, tensor, used);
       const stays = differ && (own > 0n || touches) ? wide : own;
-      if ((stays & loopsOf(g.loops, tensor)) > 0n) return [[tensor, lines * part(g, tensor, stays)]];
+      if ((stays & g.loops.of(tensor)) > 0n) return [[tensor, lines * part(g, tensor, stays)]];
       return g.inner.includes(tensor) ? [[tensor, small(tensor)]] : [];
     });
   }
@@ -323,10 +320,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     let found = 1;
     for (const tensor of [...g.entering, ...g.leaving]) {
       const last = g.loops.axes.get(tensor)?.at(-1);
-      if (last === undefined || (loopsOf(g.loops, tensor) & wide) === 0n || (last & wide) > 0n) continue;
+      if (last === undefined || (g.loops.of(tensor) & wide) === 0n || (last & wide) > 0n) continue;
       if ((shapes[tensor]?.at(-1) ?? 1) > 1) found = Math.max(found, Math.ceil(LINE / widthOf(tensor)));
     }
-    return Math.min(found, whole(g, unionOf(g.touched.map((tensor) => loopsOf(g.loops, tensor))) & ~wide));
+    return Math.min(found, whole(g, unionOf(g.touched.map((tensor) => g.loops.of(tensor))) & ~wide));
   }
   const results = (g: Group, at: number) => sum(g.makes(at), (tensor) => elements[tensor] as number);
   const stats = (g: Group, at: number) => graph.ops[g.opAt(at)]?.stats ?? 1;
@@ -343,7 +340,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const counted = (items: Ops, of: (item: number) => number) =>
       new Map(items.flatMap((item) => (of(item) > 0 ? [[item, 1 + of(item)] as const] : [])));
     const reads = counted(
-      g.entering.filter((tensor) => (loopsOf(g.loops, tensor) & wide) > 0n),
+      g.entering.filter((tensor) => (g.loops.of(tensor) & wide) > 0n),
       (tensor) => deepest((at) => feeds(g, tensor, at)),
     );
     const times = counted(g.ops, (op) => deepest((at) => has(makers(g, at), g.ops.indexOf(op))));
@@ -384,8 +381,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       }
     return { up, down };
   }
-  const resultLoops = (g: Group, dots: Ops) =>
-    unionOf(dots.flatMap((at) => g.makes(at).map((tensor) => loopsOf(g.loops, tensor))));
+  const resultLoops = (g: Group, dots: Ops) => unionOf(numbersOf(g.ops, dots).map(g.loops.results));
   /** Returns the bytes of a product's tiles. Rows are of the first operand only, columns of the second only. */
   function tileBytes(g: Group, live: number, side: number, at: number): number {
     const [[, one] = [0, 0n], [, other] = [0, 0n]] = g.operands(at);
@@ -448,10 +444,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       .flatMap(g.reads)
       .filter((tensor) => g.maker(tensor) > 0n && keep.some((at) => has(g.behind(tensor), at)));
     const raw = keep.flatMap((at) =>
-      g.reads(at).filter((tensor) => g.maker(tensor) === 0n && (loopsOf(g.loops, tensor) & g.over(at)) > 0n),
+      g.reads(at).filter((tensor) => g.maker(tensor) === 0n && (g.loops.of(tensor) & g.over(at)) > 0n),
     );
     const bytes = [made, raw].map((tensors) => sum(new Set(tensors), (tensor) => part(g, tensor, summed)));
-    return [Math.max(...bytes), made.reduce((rows, tensor) => rows & loopsOf(g.loops, tensor), resultLoops(g, g.dots))];
+    return [Math.max(...bytes), made.reduce((rows, tensor) => rows & g.loops.of(tensor), resultLoops(g, g.dots))];
   }
   function product(g: Group): Form[] {
     const { up, down } = cones(g);
@@ -519,7 +515,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     if (need <= unit) return { ...form, need, keeps: "rows" };
     const summed = g.over(final[0] as number);
     const again = g.entering.filter(
-      (tensor) => (loopsOf(g.loops, tensor) & summed) > 0n && final.some((at) => feeds(g, tensor, at)),
+      (tensor) => (g.loops.of(tensor) & summed) > 0n && final.some((at) => feeds(g, tensor, at)),
     );
     return { ...form, keeps: "again", reads: new Map(again.map((tensor) => [tensor, 2])) };
   }
@@ -530,16 +526,13 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
    */
   function rowBlocks(g: Group, form: Form, all: Bits, perRow: number, up: Bits): Form | undefined {
     const walking = setOf(g.dots) | up;
-    const lacking = g.entering.filter((tensor) => (all & ~loopsOf(g.loops, tensor)) > 0n);
+    const lacking = g.entering.filter((tensor) => (all & ~g.loops.of(tensor)) > 0n);
     const batch = lacking
       .filter((tensor) => (g.readers(tensor) & walking) > 0n)
-      .reduce((left, tensor) => left & loopsOf(g.loops, tensor), all);
+      .reduce((left, tensor) => left & g.loops.of(tensor), all);
     const rowsOf = all & ~batch;
     const [count, entries] = [whole(g, rowsOf), whole(g, batch)];
-    const entry = sum(
-      lacking,
-      (tensor) => (values.bytes[tensor] as number) / whole(g, batch & loopsOf(g.loops, tensor)),
-    );
+    const entry = sum(lacking, (tensor) => (values.bytes[tensor] as number) / whole(g, batch & g.loops.of(tensor)));
     const spread = membersOf(up).filter((at) => (rowsOf & ~resultLoops(g, [at])) > 0n);
     const found: Form[] = [];
     for (let block = Math.min(STEP, count); perRow * block <= unit; block = Math.min(2 * block, count)) {
@@ -581,7 +574,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     );
     const [tail, pro] = [down & ~middle, up & ~middle];
     const summed = unionOf(fed.map((at) => g.over(at)));
-    const rowsOf = loopsOf(g.loops, mids[0] as number) & ~summed;
+    const rowsOf = g.loops.of(mids[0] as number) & ~summed;
     for (const at of ones) {
       const out = resultLoops(g, [at]);
       if ((out & ~(rowsOf | summed)) > 0n) throw refuse(g, "axes", "unused axes", [at, tailDot]);
@@ -596,7 +589,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     if (spread !== undefined) throw refuse(g, "axes", "across blocks", [spread]);
     const wide = resultLoops(g, twos) & ~rowsOf;
     const withRows = (some: Ops) => [
-      ...new Set(some.flatMap(g.reads).filter((tensor) => (rowsOf & ~loopsOf(g.loops, tensor)) === 0n)),
+      ...new Set(some.flatMap(g.reads).filter((tensor) => (rowsOf & ~g.loops.of(tensor)) === 0n)),
     ];
     const lefts = withRows(ones);
     const sides = withRows(twos.filter((at) => !fed.includes(at))).filter((tensor) => !lefts.includes(tensor));
@@ -612,9 +605,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       );
     const inputs = inMiddle
       .flatMap(g.reads)
-      .filter((tensor) => g.maker(tensor) > 0n && !mids.includes(tensor) && (loopsOf(g.loops, tensor) & summed) > 0n);
+      .filter((tensor) => g.maker(tensor) > 0n && !mids.includes(tensor) && (g.loops.of(tensor) & summed) > 0n);
     const keptRow = sum([...new Set(mids), ...inputs], (tensor) => part(g, tensor, summed));
-    const sideRow = sum(sides, (tensor) => part(g, tensor, loopsOf(g.loops, tensor) & ~rowsOf));
+    const sideRow = sum(sides, (tensor) => part(g, tensor, g.loops.of(tensor) & ~rowsOf));
     const one = leftRow + outRow + walked;
     const two = leftRow + keptRow + sideRow + (inTail.length > 0 ? outRow : STEP * sum(outs, widthOf));
     const forms = [
@@ -653,7 +646,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   ): Form | undefined {
     const lacking = ones
       .flatMap(g.reads)
-      .filter((tensor) => (rowsOf & ~loopsOf(g.loops, tensor)) > 0n && g.maker(tensor) === 0n);
+      .filter((tensor) => (rowsOf & ~g.loops.of(tensor)) > 0n && g.maker(tensor) === 0n);
     if (sum(new Set(lacking), (tensor) => values.bytes[tensor] as number) > shared) return undefined;
     const live = liveOf(g, setOf(twos) | tail, twos);
     const count = whole(g, rowsOf);
@@ -726,12 +719,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     }
   }
   function formOf(ops: Ops): Form | FormRefusal {
-    if (ops !== last) {
-      const key = ops.join();
-      form = known.get(key) ?? found(ops);
-      known.set(key, form);
-      last = ops;
-    }
+    const key = ops.join();
+    const form = known.get(key) ?? found(ops);
+    known.set(key, form);
     return form;
   }
   const isGather = (op: number) => graph.ops[op]?.kind === "injective" && walks[op]?.hasAnyOrder === true;

@@ -1,7 +1,7 @@
 // The loops of ops: which axes of their tensors a kernel walks together. Mirrors roofwidget/workloads/loops.py.
 
 import { memoize, once } from "../ui/memoize.ts";
-import type { Graph, GraphValues, Ops } from "./graph.ts";
+import { type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
 
 /** A set of loops, or of the ops of a group: bit i is 1 if i is in the set. */
 export type Bits = bigint;
@@ -23,6 +23,8 @@ export interface Loops {
   readonly axes: ReadonlyMap<number, readonly Bits[]>;
   /** Returns the loops of a tensor. */
   readonly of: (tensor: number) => Bits;
+  /** Returns the loops of the results of an op. */
+  readonly results: (op: number) => Bits;
   /** Returns the tensors that an op reads, with the loops that the op walks in each. */
   readonly operands: (op: number) => readonly (readonly [tensor: number, loops: Bits])[];
   /** Returns the loops that a reduction or a product adds up. */
@@ -63,7 +65,6 @@ export function membersOf(set: Bits): number[] {
 }
 export const countOf = ({ sizes }: Loops, set: Bits): number =>
   membersOf(set).reduce((total, loop) => total * (sizes[loop] as number), 1);
-export const loopsOf = ({ of }: Loops, tensor: number): Bits => of(tensor);
 
 const walksByGraph = memoize<readonly Walk[]>();
 
@@ -224,11 +225,13 @@ function loopsAmong(graph: Graph, ops: Ops, shape: (tensor: number) => Ops): Loo
     [...letters].map(([op, own]) => [op, new Map([...own].map(([letter, one]) => [letter, setOf([one])]))]),
   );
   const twice = [...numbered].find(([tensor, each]) => isMade(tensor) && overlap(each));
+  const of = once((tensor) => unionOf(numbered.get(tensor) ?? []));
   /** Returns the loops of some axes of an op. */
   const walked = (op: number, some: readonly (Axis | undefined)[]) =>
     unionOf(some.flatMap((axis) => axis?.map((letter) => ofOp.get(op)?.get(letter) ?? 0n) ?? []));
   return {
-    of: once((tensor) => unionOf(numbered.get(tensor) ?? [])),
+    of,
+    results: once((op) => unionOf(listOf(graph.makes, op).map(of))),
     operands: once((op) => [...(walks[op] as Walk).reads].map(([tensor, each]) => [tensor, walked(op, each)] as const)),
     over: once((op) => {
       const { reads, makes } = walks[op] as Walk;
