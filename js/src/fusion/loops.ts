@@ -36,7 +36,7 @@ export interface Loops {
   readonly joined: number | undefined;
 }
 
-export const bit = once((at): Bits => 1n << BigInt(at));
+export const bit = (at: number): Bits => 1n << BigInt(at);
 export const unionOf = (sets: Iterable<Bits>): Bits => {
   let all = 0n;
   for (const set of sets) all |= set;
