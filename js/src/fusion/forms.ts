@@ -1,10 +1,11 @@
 // What one kernel can do on a chip: the form in which it runs, the bytes that it moves, and why a group is no kernel.
 // Mirrors roofwidget/workloads/forms.py, which describes the model.
 
+import { once } from "../ui/memoize.ts";
 import type { Share } from "../wire/types.ts";
-import { dtypeOf, type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
+import { allOf, dtypeOf, type Graph, type GraphValues, listOf, numbersOf, type Ops } from "./graph.ts";
 import type { FormRefusal, Reason, RefusalOf } from "./legality.ts";
-import { type Bits, bit, countOf, loopFinder, loopsOf, membersOf, unionOf, walksOf } from "./loops.ts";
+import { type Bits, bit, countOf, loopFinder, membersOf, setOf, unionOf, walksOf } from "./loops.ts";
 import { groupBytes, groupFlops } from "./partition.ts";
 
 /** Elements of a walked axis that are on chip at a time, and the fewest rows of a block of a product. */
@@ -38,10 +39,9 @@ export interface Form {
   readonly workspace: number;
 }
 
-class Refused extends Error {
+class Refused {
   readonly why: FormRefusal;
   constructor(code: FormRefusal["code"], reason: Reason, ops: Ops, more: Partial<FormRefusal> = {}) {
-    super(reason);
     this.why = { code, reason, ops, ...more };
   }
 }
@@ -113,61 +113,90 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   const known = new Map<string, Form | FormRefusal>();
 
   // -- a group: its ops are numbered from 0 in their order, and sets of ops are bits of these numbers ------------------
-  function groupOf(ops: Ops) {
-    const place = new Map(ops.map((op, at) => [op, at]));
-    const loops = loopsAmong(ops);
-    const placed = (some: Ops) => unionOf(some.flatMap((op) => (place.has(op) ? [bit(place.get(op) as number)] : [])));
-    const maker = (tensor: number) => placed([graph.producer[tensor] as number]);
-    const readers = (tensor: number) => placed(listOf(graph.consumers, tensor));
-    const before: Bits[] = [];
-    for (const op of ops) {
-      const needs = placed(listOf(graph.before, op));
-      before.push(needs | unionOf(membersOf(needs).map((at) => before[at] as Bits)));
-    }
-    const after: Bits[] = ops.map(() => 0n);
-    before.forEach((all, at) => {
-      for (const other of membersOf(all)) after[other] = (after[other] as Bits) | bit(at);
+  /** For each op: its number in the latest group that it was in. */
+  const places = new Int32Array(graph.ops.length);
+  /** What every form needs of a group. */
+  function membersIn(ops: Ops) {
+    ops.forEach((op, at) => {
+      places[op] = at;
     });
-    const touched = [...new Set(ops.flatMap((op) => listOf(graph.touches, op)))];
-    const made = touched.filter((tensor) => maker(tensor) > 0n);
-    const isOutside = (tensor: number) => listOf(graph.consumers, tensor).some((op) => !place.has(op));
-    const inner = made.filter((tensor) => readers(tensor) > 0n);
-    const isNeeded = (tensor: number) =>
-      graph.isOutput[tensor] === 1 || listOf(graph.consumers, tensor).length === 0 || isOutside(tensor);
-    const reducing = [...ops.keys()].filter((at) => isReducing(ops[at] as number));
-    const isUsed = (at: number) =>
-      keeping[ops[at] as number] || listOf(graph.makes, ops[at] as number).some((tensor) => readers(tensor) > 0n);
+    const isInside = (op: number) => ops[places[op] as number] === op;
+    const isRead = (tensor: number) => listOf(graph.consumers, tensor).some(isInside);
+    const made = allOf(graph.makes, ops);
     return {
       ops,
+      numbers: [...ops.keys()],
+      isInside,
+      isRead,
+      made,
+      inner: made.filter(isRead),
+      /** Returns the numbers of those of these ops that are in the group. */
+      inside: (some: Ops) => numbersOf(places, some.filter(isInside)),
+    };
+  }
+  function groupOf(members: ReturnType<typeof membersIn>) {
+    const { ops, numbers, isInside, isRead, made, inner, inside } = members;
+    const isMade = (tensor: number) => isInside(graph.producer[tensor] as number);
+    /** Returns a function that returns what an op reaches. An op comes after those that it reaches. Most need it not. */
+    const reach = (along: Graph["before"], order: Ops) => {
+      const found: Bits[] = [];
+      return (of: number) => {
+        if (found.length === 0)
+          for (const at of order) {
+            const next = inside(listOf(along, ops[at] as number));
+            found[at] = unionOf(next.map((other) => bit(other) | (found[other] as Bits)));
+          }
+        return found[of] as Bits;
+      };
+    };
+    const before = reach(graph.before, numbers);
+    const loops = loopsAmong(ops);
+    const touched = [...new Set(allOf(graph.touches, ops))];
+    const isNeeded = (tensor: number) => {
+      const consumers = listOf(graph.consumers, tensor);
+      return graph.isOutput[tensor] === 1 || consumers.length === 0 || !consumers.every(isInside);
+    };
+    const reducing = numbers.filter((at) => isReducing(ops[at] as number));
+    const isUsed = (at: number) => keeping[ops[at] as number] || listOf(graph.makes, ops[at] as number).some(isRead);
+    return {
+      ops,
+      numbers,
+      inner,
+      inside,
       loops,
-      maker,
-      readers,
-      before: (at: number) => before[at] as Bits,
-      after: (at: number) => after[at] as Bits,
+      isMade,
+      maker: once((tensor) => setOf(inside([graph.producer[tensor] as number]))),
+      readers: once((tensor) => setOf(inside(listOf(graph.consumers, tensor)))),
+      over: (at: number) => loops.over(ops[at] as number),
+      operands: (at: number) => loops.operands(ops[at] as number),
+      before,
+      /** Returns the op that makes a tensor, and all before it. */
+      behind: (tensor: number) => unionOf(inside([graph.producer[tensor] as number]).map((at) => bit(at) | before(at))),
+      after: reach(graph.after, [...numbers].reverse()),
       opAt: (at: number) => ops[at] as number,
       makes: (at: number) => listOf(graph.makes, ops[at] as number),
       reads: (at: number) => listOf(graph.reads, ops[at] as number),
-      dots: [...ops.keys()].filter((at) => isDot(ops[at] as number)),
+      dots: numbers.filter((at) => isDot(ops[at] as number)),
       used: reducing.filter(isUsed),
       crossing: reducing.filter((at) => !isUsed(at)),
       touched,
-      entering: touched.filter((tensor) => maker(tensor) === 0n),
+      entering: touched.filter((tensor) => !isMade(tensor)),
       leaving: made.filter(isNeeded),
-      inner,
       isNeeded,
     };
   }
   type Group = ReturnType<typeof groupOf>;
+  type Members = Pick<Group, "ops" | "numbers" | "inner" | "inside">;
 
-  const has = (set: Bits, at: number) => (set >> BigInt(at)) % 2n === 1n;
+  const has = (set: Bits, at: number) => (set & bit(at)) > 0n;
   const whole = (g: Group, set: Bits) => countOf(g.loops, set);
   const refuse = (
-    g: Group,
+    { ops }: Members,
     code: FormRefusal["code"],
     reason: Reason,
     at: readonly number[],
     more?: Partial<FormRefusal>,
-  ) => new Refused(code, reason, at.map(g.opAt), more);
+  ) => new Refused(code, reason, numbersOf(ops, at), more);
 
   /** Returns the bytes of a tile that has the loops `set` complete, and one element along each other loop. */
   function part(g: Group, tensor: number, set: Bits): number {
@@ -186,18 +215,17 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   };
 
   /** Returns the most bytes of tiles that are on chip at a time. Ops run in the graph's order. */
-  function most(g: Group, tiles: readonly (readonly [tensor: number, bytes: number])[]): number {
+  function most(g: Members, tiles: readonly (readonly [tensor: number, bytes: number])[]): number {
     const starts = new Float64Array(g.ops.length);
     const ends = new Float64Array(g.ops.length);
     for (const [tensor, bytes] of tiles) {
-      const [made, read] = [membersOf(g.maker(tensor)), membersOf(g.readers(tensor))];
-      const first = made[0] ?? (read[0] as number);
-      const last = Math.max(first, read.at(-1) ?? first);
+      const use = g.inside([graph.producer[tensor] as number, ...listOf(graph.consumers, tensor)]);
+      const [first, last] = [use[0], use.at(-1)] as [number, number];
       starts[first] = (starts[first] as number) + bytes;
       ends[last] = (ends[last] as number) + bytes;
     }
     let [now, found] = [0, 0];
-    for (const at of g.ops.keys()) {
+    for (const at of g.numbers) {
       now += starts[at] as number;
       found = Math.max(found, now);
       now -= ends[at] as number;
@@ -205,33 +233,18 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     return found;
   }
 
-  /** Returns the loops that a reduction or a product adds up. */
-  function over(g: Group, at: number): Bits {
-    const op = g.opAt(at);
-    const walk = walks[op];
-    const letters = g.loops.ofOp.get(op);
-    if (isDot(op)) {
-      const kept = new Set([...(walk?.makes.values() ?? [])].flat(2));
-      return unionOf([...(letters ?? [])].flatMap(([letter, set]) => (kept.has(letter) ? [] : [set])));
-    }
-    const axes = walk?.reads.get(listOf(graph.reads, op)[0] as number) ?? [];
-    return unionOf(
-      (graph.ops[op]?.axes ?? []).flatMap((axis) => axes[axis]?.map((letter) => letters?.get(letter) ?? 0n) ?? []),
-    );
-  }
-
   // -- no matrix product ----------------------------------------------------------------------------------------------
-  function stream(g: Group): Form {
+  function stream(g: Members): Form {
     const need = most(
       g,
       g.inner.map((tensor) => [tensor, small(tensor)]),
     );
-    if (need > unit) throw refuse(g, "capacity", "tiles", [...g.ops.keys()], { need });
+    if (need > unit) throw refuse(g, "capacity", "tiles", g.numbers, { need });
     return { ...PLAIN, name: "stream", need };
   }
   function byRows(g: Group): Form {
     const every = [...g.used, ...g.crossing].sort((a, b) => a - b);
-    if (g.crossing.length > 0 && new Set(every.map((at) => over(g, at))).size > 1) {
+    if (g.crossing.length > 0 && new Set(every.map((at) => g.over(at))).size > 1) {
       try {
         const form = rows(g, every, []);
         if (form.name === "rows") return form;
@@ -242,26 +255,26 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     return rows(g, g.used, g.crossing);
   }
   function rows(g: Group, used: Ops, sums: Ops): Form {
-    const wide = unionOf(used.map((at) => over(g, at)));
-    const differ = new Set(used.map((at) => over(g, at))).size > 1;
+    const wide = unionOf(used.map((at) => g.over(at)));
+    const differ = new Set(used.map((at) => g.over(at))).size > 1;
     let crossing = sums;
     let base = wide;
     if (used.length === 0 && sums.length > 0) {
       // The kernel runs along the axes of one of the sums, which adds up for free: the others leave partial sums.
       const costs = sums.map((at) => {
-        const own = over(g, at);
+        const own = g.over(at);
         return [
           own,
           partials(
             g,
-            sums.filter((other) => over(g, other) !== own),
+            sums.filter((other) => g.over(other) !== own),
             own,
           ),
         ] as const;
       });
       base = costs.reduce((best, one) => (one[1] < best[1] ? one : best))[0];
-      crossing = sums.filter((at) => over(g, at) !== base);
-    } else crossing = sums.filter((at) => (over(g, at) & ~wide) > 0n);
+      crossing = sums.filter((at) => g.over(at) !== base);
+    } else crossing = sums.filter((at) => (g.over(at) & ~wide) > 0n);
     const workspace = partials(g, crossing, base);
     const need = most(g, rowTiles(g, used, wide, differ));
     if (differ && share === undefined) throw refuse(g, "axes", "differ", differing(g, used), { need });
@@ -272,7 +285,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   /** Returns two reductions that reduce different axes. */
   function differing(g: Group, used: Ops): number[] {
     const one = used[0] as number;
-    return [one, used.find((at) => over(g, at) !== over(g, one)) as number];
+    return [one, used.find((at) => g.over(at) !== g.over(one)) as number];
   }
   function rowTiles(g: Group, used: Ops, wide: Bits, differ: boolean) {
     const lines = differ ? 1 : linesOf(g, wide);
@@ -280,7 +293,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       const touches = used.some((at) => has(g.maker(tensor) | g.readers(tensor), at));
       const own = held(g, tensor, used);
       const stays = differ && (own > 0n || touches) ? wide : own;
-      if ((stays & loopsOf(g.loops, tensor)) > 0n) return [[tensor, lines * part(g, tensor, stays)]];
+      if ((stays & g.loops.of(tensor)) > 0n) return [[tensor, lines * part(g, tensor, stays)]];
       return g.inner.includes(tensor) ? [[tensor, small(tensor)]] : [];
     });
   }
@@ -293,10 +306,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       if (has(made, at)) {
         const source = g.reads(at)[0] as number;
         const stays = g.maker(source) > 0n || (g.readers(source) & g.after(at)) > 0n;
-        if (keeps && !stays) found |= over(g, at);
+        if (keeps && !stays) found |= g.over(at);
       } else if ((read & (g.before(at) | bit(at))) > 0n) {
         const twice = keeps && made > 0n && has(read, at);
-        if (twice || (read & g.after(at)) > 0n) found |= over(g, at);
+        if (twice || (read & g.after(at)) > 0n) found |= g.over(at);
       }
     }
     return found;
@@ -307,16 +320,16 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     let found = 1;
     for (const tensor of [...g.entering, ...g.leaving]) {
       const last = g.loops.axes.get(tensor)?.at(-1);
-      if (last === undefined || (loopsOf(g.loops, tensor) & wide) === 0n || (last & wide) > 0n) continue;
+      if (last === undefined || (g.loops.of(tensor) & wide) === 0n || (last & wide) > 0n) continue;
       if ((shapes[tensor]?.at(-1) ?? 1) > 1) found = Math.max(found, Math.ceil(LINE / widthOf(tensor)));
     }
-    return Math.min(found, whole(g, unionOf(g.touched.map((tensor) => loopsOf(g.loops, tensor))) & ~wide));
+    return Math.min(found, whole(g, unionOf(g.touched.map((tensor) => g.loops.of(tensor))) & ~wide));
   }
   const results = (g: Group, at: number) => sum(g.makes(at), (tensor) => elements[tensor] as number);
   const stats = (g: Group, at: number) => graph.ops[g.opAt(at)]?.stats ?? 1;
   /** Returns the bytes of partial sums: each unit writes its own once, and they are read once. */
   const partials = (g: Group, sums: Ops, wide: Bits) =>
-    sum(sums, (at) => 2 * PARTIAL * stats(g, at) * results(g, at) * Math.min(whole(g, over(g, at) & ~wide), units));
+    sum(sums, (at) => 2 * PARTIAL * stats(g, at) * results(g, at) * Math.min(whole(g, g.over(at) & ~wide), units));
   /** Returns the form of a kernel whose rows do not fit: what a reduction needs is read and made again after it. */
   function passes(g: Group, used: Ops, wide: Bits, workspace: number): Form {
     const deep = new Map<number, number>();
@@ -327,25 +340,22 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const counted = (items: Ops, of: (item: number) => number) =>
       new Map(items.flatMap((item) => (of(item) > 0 ? [[item, 1 + of(item)] as const] : [])));
     const reads = counted(
-      g.entering.filter((tensor) => (loopsOf(g.loops, tensor) & wide) > 0n),
+      g.entering.filter((tensor) => (g.loops.of(tensor) & wide) > 0n),
       (tensor) => deepest((at) => feeds(g, tensor, at)),
     );
     const times = counted(g.ops, (op) => deepest((at) => has(makers(g, at), g.ops.indexOf(op))));
     return { ...PLAIN, name: "two passes", need: VECTOR * sum(g.inner, widthOf), reads, times, workspace };
   }
   /** Returns the ops that make what a reduction reduces. */
-  function makers(g: Group, at: number): Bits {
-    const made = g.maker(g.reads(at)[0] as number);
-    return made | unionOf(membersOf(made).map(g.before));
-  }
+  const makers = (g: Group, at: number) => g.behind(g.reads(at)[0] as number);
   /** Whether a reduction needs a tensor for its result. */
   const feeds = (g: Group, tensor: number, at: number) =>
     g.reads(at)[0] === tensor || (g.readers(tensor) & makers(g, at)) > 0n;
 
   /** Refuses elements that move in an unknown way beside a product, or after a reduction. */
   function checkShuffles(g: Group) {
-    const reducing = unionOf([...g.used, ...g.crossing].map(bit));
-    for (const at of g.ops.keys()) {
+    const reducing = setOf([...g.used, ...g.crossing]);
+    for (const at of g.numbers) {
       const { kind, index } = graph.ops[g.opAt(at)] as Graph["ops"][number];
       if (kind !== "injective" || index || (g.dots.length === 0 && (g.before(at) & reducing) === 0n)) continue;
       const need = sum(new Set([...g.reads(at), ...g.makes(at)]), (tensor) => values.bytes[tensor] as number);
@@ -356,11 +366,11 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   // -- matrix products ------------------------------------------------------------------------------------------------
   /** Returns the ops before a product, and the ops that use the result of one or meet it. */
   function cones(g: Group): { readonly up: Bits; readonly down: Bits } {
-    const dots = unionOf(g.dots.map(bit));
+    const dots = setOf(g.dots);
     const up = unionOf(g.dots.map(g.before)) & ~dots;
     let down = unionOf(g.dots.map(g.after)) & ~dots;
-    const rest = [...g.ops.keys()].filter((at) => !has(dots | up | down, at));
-    down |= unionOf(rest.filter((at) => (g.after(at) & down) > 0n).map(bit));
+    const rest = g.numbers.filter((at) => !has(dots | up | down, at));
+    down |= setOf(rest.filter((at) => (g.after(at) & down) > 0n));
     const loose = rest.find((at) => !has(down, at));
     if (loose !== undefined) throw refuse(g, "kinds", "beside", [loose, g.dots[0] as number]);
     for (const [place, one] of g.dots.entries())
@@ -371,20 +381,10 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       }
     return { up, down };
   }
-  const resultLoops = (g: Group, dots: Ops) =>
-    unionOf(dots.flatMap((at) => g.makes(at).map((tensor) => loopsOf(g.loops, tensor))));
-  /** Returns the tensors that a product reads, with the loops that the product walks in each. */
-  function operands(g: Group, at: number): [tensor: number, loops: Bits][] {
-    const op = g.opAt(at);
-    const letters = g.loops.ofOp.get(op);
-    return [...(walks[op]?.reads ?? [])].map(([tensor, axes]) => [
-      tensor,
-      unionOf(axes.flatMap((axis) => axis?.map((letter) => letters?.get(letter) ?? 0n) ?? [])),
-    ]);
-  }
+  const resultLoops = (g: Group, dots: Ops) => unionOf(numbersOf(g.ops, dots).map(g.loops.results));
   /** Returns the bytes of a product's tiles. Rows are of the first operand only, columns of the second only. */
   function tileBytes(g: Group, live: number, side: number, at: number): number {
-    const [[, one] = [0, 0n], [, other] = [0, 0n]] = operands(g, at);
+    const [[, one] = [0, 0n], [, other] = [0, 0n]] = g.operands(at);
     const out = resultLoops(g, [at]);
     return live * Math.min(side, whole(g, out & one & ~other)) * Math.min(side, whole(g, out & other & ~one));
   }
@@ -394,16 +394,15 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     while (live * (2 * side) ** 2 <= unit / 2 && side < 2 ** 30) side *= 2;
     const need = tileBytes(g, live, side, at);
     if (need > unit)
-      throw refuse(g, "capacity", "side", [...g.ops.keys()], { needs: [{ rows: side, tensors: [], bytes: need }] });
+      throw refuse(g, "capacity", "side", g.numbers, { needs: [{ rows: side, tensors: [], bytes: need }] });
     return side;
   }
-  const behind = (g: Group, tensor: number) => g.maker(tensor) | unionOf(membersOf(g.maker(tensor)).map(g.before));
   /** Returns how often an op before products runs: once for each block along the loops that its operands lack. */
   function repeats(g: Group, at: number, side: number): number {
     const lacking = new Set<Bits>();
     for (const dot of g.dots)
-      for (const [tensor, loops] of operands(g, dot))
-        if (has(behind(g, tensor), at)) lacking.add(resultLoops(g, [dot]) & ~loops);
+      for (const [tensor, loops] of g.operands(dot))
+        if (has(g.behind(tensor), at)) lacking.add(resultLoops(g, [dot]) & ~loops);
     return Math.max(
       1,
       sum(lacking, (loops) => Math.ceil(whole(g, loops) / side)),
@@ -425,7 +424,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     ) || Math.max(...dots.flatMap(g.makes).map(widthOf));
   /** Whether a product reads neighbours: an operand after the first has loops that no other tensor of it has. */
   function isWindow(g: Group, at: number): boolean {
-    const all = operands(g, at);
+    const all = g.operands(at);
     const out = resultLoops(g, [at]);
     return all.some(([tensor, loops]) => {
       const others = unionOf(all.filter(([other]) => other !== tensor).map(([, each]) => each));
@@ -435,20 +434,20 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   /** Returns the bytes of partial results of sums over tiles, such as a loss over a vocabulary. */
   const edges = (g: Group, side: number) =>
     sum(g.crossing, (at) => {
-      const blocks = whole(g, over(g, at));
+      const blocks = whole(g, g.over(at));
       return blocks > side ? 2 * PARTIAL * stats(g, at) * results(g, at) * Math.ceil(blocks / side) : 0;
     });
   /** Returns the bytes of a row of the operands that must be complete on chip, and the loops of the rows. */
   function keptRows(g: Group, keep: Ops): readonly [bytes: number, rows: Bits] {
-    const summed = unionOf(g.dots.map((at) => over(g, at)));
+    const summed = unionOf(g.dots.map((at) => g.over(at)));
     const made = g.dots
       .flatMap(g.reads)
-      .filter((tensor) => g.maker(tensor) > 0n && keep.some((at) => has(behind(g, tensor), at)));
+      .filter((tensor) => g.maker(tensor) > 0n && keep.some((at) => has(g.behind(tensor), at)));
     const raw = keep.flatMap((at) =>
-      g.reads(at).filter((tensor) => g.maker(tensor) === 0n && (loopsOf(g.loops, tensor) & over(g, at)) > 0n),
+      g.reads(at).filter((tensor) => g.maker(tensor) === 0n && (g.loops.of(tensor) & g.over(at)) > 0n),
     );
     const bytes = [made, raw].map((tensors) => sum(new Set(tensors), (tensor) => part(g, tensor, summed)));
-    return [Math.max(...bytes), made.reduce((rows, tensor) => rows & loopsOf(g.loops, tensor), resultLoops(g, g.dots))];
+    return [Math.max(...bytes), made.reduce((rows, tensor) => rows & g.loops.of(tensor), resultLoops(g, g.dots))];
   }
   function product(g: Group): Form[] {
     const { up, down } = cones(g);
@@ -456,15 +455,15 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const [first, last] = [g.used.filter((at) => has(up, at)), g.used.filter((at) => has(down, at))];
     for (const at of first)
       for (const other of g.dots)
-        if (has(g.after(at), other) && (over(g, at) & ~over(g, other)) > 0n)
+        if (has(g.after(at), other) && (g.over(at) & ~g.over(other)) > 0n)
           throw refuse(g, "axes", "prologue axis", [at, other]);
     const beside = g.crossing.find((at) => has(up, at));
     if (beside !== undefined) throw refuse(g, "kinds", "beside", [beside, dot]);
-    const epilogue = unionOf(g.dots.map(bit)) | down;
+    const epilogue = setOf(g.dots) | down;
     const live = liveOf(g, epilogue, g.dots);
     const final = first.filter((at) => isFinal(g, at));
     const forms = last.length > 0 ? [] : [tiles(g, up, live, final)];
-    const wide = unionOf(last.map((at) => over(g, at)));
+    const wide = unionOf(last.map((at) => g.over(at)));
     if ((wide & ~resultLoops(g, g.dots)) > 0n) throw refuse(g, "axes", "other axes", [last[0] as number, dot]);
     if (share === undefined && last.length > 0) throw refuse(g, "axes", "whole rows", [last[0] as number, dot]);
     if (share !== undefined && last.length + first.length > 0 && !g.dots.some((at) => isWindow(g, at))) {
@@ -472,8 +471,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       const [row, all] = keptRows(g, keep);
       const rowsOf = all & ~wide;
       const isLive = (tensor: number) =>
-        (g.maker(tensor) & unionOf(g.dots.map(bit))) > 0n ||
-        (g.inner.includes(tensor) && (g.maker(tensor) & epilogue) > 0n);
+        (g.maker(tensor) & setOf(g.dots)) > 0n || (g.inner.includes(tensor) && (g.maker(tensor) & epilogue) > 0n);
       const held =
         last.length > 0
           ? most(
@@ -515,9 +513,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const [row, rowsOf] = keptRows(g, final);
     const need = row * Math.min(STEP, whole(g, rowsOf)) + tileBytes(g, live, Math.min(side, STEP), big);
     if (need <= unit) return { ...form, need, keeps: "rows" };
-    const summed = over(g, final[0] as number);
+    const summed = g.over(final[0] as number);
     const again = g.entering.filter(
-      (tensor) => (loopsOf(g.loops, tensor) & summed) > 0n && final.some((at) => feeds(g, tensor, at)),
+      (tensor) => (g.loops.of(tensor) & summed) > 0n && final.some((at) => feeds(g, tensor, at)),
     );
     return { ...form, keeps: "again", reads: new Map(again.map((tensor) => [tensor, 2])) };
   }
@@ -527,17 +525,14 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
    * holds it. The smallest of equally fast blocks fills most units.
    */
   function rowBlocks(g: Group, form: Form, all: Bits, perRow: number, up: Bits): Form | undefined {
-    const walking = unionOf(g.dots.map(bit)) | up;
-    const lacking = g.entering.filter((tensor) => (all & ~loopsOf(g.loops, tensor)) > 0n);
+    const walking = setOf(g.dots) | up;
+    const lacking = g.entering.filter((tensor) => (all & ~g.loops.of(tensor)) > 0n);
     const batch = lacking
       .filter((tensor) => (g.readers(tensor) & walking) > 0n)
-      .reduce((left, tensor) => left & loopsOf(g.loops, tensor), all);
+      .reduce((left, tensor) => left & g.loops.of(tensor), all);
     const rowsOf = all & ~batch;
     const [count, entries] = [whole(g, rowsOf), whole(g, batch)];
-    const entry = sum(
-      lacking,
-      (tensor) => (values.bytes[tensor] as number) / whole(g, batch & loopsOf(g.loops, tensor)),
-    );
+    const entry = sum(lacking, (tensor) => (values.bytes[tensor] as number) / whole(g, batch & g.loops.of(tensor)));
     const spread = membersOf(up).filter((at) => (rowsOf & ~resultLoops(g, [at])) > 0n);
     const found: Form[] = [];
     for (let block = Math.min(STEP, count); perRow * block <= unit; block = Math.min(2 * block, count)) {
@@ -559,50 +554,48 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   /** Returns the forms of a group with two levels of products. */
   function chain(g: Group): Form[] {
     const { up, down } = cones(g);
-    const dots = unionOf(g.dots.map(bit));
+    const dots = setOf(g.dots);
     const ones = g.dots.filter((at) => (g.after(at) & dots) > 0n);
     const twos = g.dots.filter((at) => !ones.includes(at));
-    const first = unionOf(ones.map(bit));
+    const first = setOf(ones);
     const fed = twos.filter((at) => (g.before(at) & first) > 0n);
     const [head, tailDot] = [ones[0], fed[0]] as [number, number];
     if (share === undefined) throw refuse(g, "axes", "chain", [head, tailDot]);
     const mids = fed.map((at) => {
-      const made = g.reads(at).filter((tensor) => (behind(g, tensor) & first) > 0n);
+      const made = g.reads(at).filter((tensor) => (g.behind(tensor) & first) > 0n);
       if (made.length !== 1) throw refuse(g, "kinds", "both made", [at]);
       const [mid] = made as [number];
       if (isWindow(g, at)) throw refuse(g, "kinds", "window", [at, membersOf(g.maker(mid))[0] as number]);
       return mid;
     });
-    const fedBits = unionOf(fed.map(bit));
-    const middle = unionOf(
-      [...g.ops.keys()]
-        .filter((at) => !has(dots, at) && (g.before(at) & first) > 0n && (g.after(at) & fedBits) > 0n)
-        .map(bit),
+    const fedBits = setOf(fed);
+    const middle = setOf(
+      g.numbers.filter((at) => !has(dots, at) && (g.before(at) & first) > 0n && (g.after(at) & fedBits) > 0n),
     );
     const [tail, pro] = [down & ~middle, up & ~middle];
-    const summed = unionOf(fed.map((at) => over(g, at)));
-    const rowsOf = loopsOf(g.loops, mids[0] as number) & ~summed;
+    const summed = unionOf(fed.map((at) => g.over(at)));
+    const rowsOf = g.loops.of(mids[0] as number) & ~summed;
     for (const at of ones) {
       const out = resultLoops(g, [at]);
       if ((out & ~(rowsOf | summed)) > 0n) throw refuse(g, "axes", "unused axes", [at, tailDot]);
       if ((rowsOf & ~out) > 0n) throw refuse(g, "axes", "no rows", [at, tailDot]);
     }
-    const deep = unionOf(ones.map((at) => over(g, at)));
+    const deep = unionOf(ones.map((at) => g.over(at)));
     const among = (cone: Bits) => g.used.filter((at) => has(cone, at));
     const [inMiddle, inTail, atFirst] = [among(middle), among(tail), among(pro)];
     for (const at of [...inMiddle, ...atFirst])
-      if ((over(g, at) & ~(has(middle, at) ? summed : deep | summed)) > 0n) throw refuse(g, "axes", "block rows", [at]);
-    const spread = g.crossing.find((at) => (over(g, at) & rowsOf) > 0n);
+      if ((g.over(at) & ~(has(middle, at) ? summed : deep | summed)) > 0n) throw refuse(g, "axes", "block rows", [at]);
+    const spread = g.crossing.find((at) => (g.over(at) & rowsOf) > 0n);
     if (spread !== undefined) throw refuse(g, "axes", "across blocks", [spread]);
     const wide = resultLoops(g, twos) & ~rowsOf;
     /** Returns what products read that has all rows of a block; of a single row, no columns. */
     const withRows = (some: Ops, columns: Bits) =>
       [...new Set(some.flatMap(g.reads))].filter((tensor) => {
-        const own = loopsOf(g.loops, tensor);
+        const own = g.loops.of(tensor);
         return (rowsOf > 0n ? rowsOf & ~own : columns & own) === 0n;
       });
     // Products that add up different axes and have no common rows need all of their operands.
-    const alike = new Set(fed.map((at) => over(g, at))).size === 1;
+    const alike = new Set(fed.map((at) => g.over(at))).size === 1;
     const lefts = withRows(ones, alike ? summed : 0n);
     const beside = twos.filter((at) => !fed.includes(at));
     const sides = withRows(beside, alike ? wide : 0n).filter((tensor) => !lefts.includes(tensor));
@@ -618,9 +611,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       );
     const inputs = inMiddle
       .flatMap(g.reads)
-      .filter((tensor) => g.maker(tensor) > 0n && !mids.includes(tensor) && (loopsOf(g.loops, tensor) & summed) > 0n);
+      .filter((tensor) => g.maker(tensor) > 0n && !mids.includes(tensor) && (g.loops.of(tensor) & summed) > 0n);
     const keptRow = sum([...new Set(mids), ...inputs], (tensor) => part(g, tensor, summed));
-    const sideRow = sum(sides, (tensor) => part(g, tensor, loopsOf(g.loops, tensor) & ~rowsOf));
+    const sideRow = sum(sides, (tensor) => part(g, tensor, g.loops.of(tensor) & ~rowsOf));
     const one = leftRow + outRow + walked;
     const two = leftRow + keptRow + sideRow + (inTail.length > 0 ? outRow : STEP * sum(outs, widthOf));
     const forms = [
@@ -659,9 +652,9 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   ): Form | undefined {
     const lacking = ones
       .flatMap(g.reads)
-      .filter((tensor) => (rowsOf & ~loopsOf(g.loops, tensor)) > 0n && g.maker(tensor) === 0n);
+      .filter((tensor) => (rowsOf & ~g.loops.of(tensor)) > 0n && g.maker(tensor) === 0n);
     if (sum(new Set(lacking), (tensor) => values.bytes[tensor] as number) > shared) return undefined;
-    const live = liveOf(g, unionOf(twos.map(bit)) | tail, twos);
+    const live = liveOf(g, setOf(twos) | tail, twos);
     const count = whole(g, rowsOf);
     const last = twos[0] as number;
     let side: number;
@@ -677,15 +670,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     const need = needOf(side);
     if (need > unit) return undefined;
     const again = Math.ceil(whole(g, wide) / side);
-    const repeated = membersOf(
-      first |
-        middle |
-        unionOf(
-          membersOf(pro)
-            .filter((at) => (g.after(at) & first) > 0n)
-            .map(bit),
-        ),
-    );
+    const repeated = membersOf(first | middle | setOf(membersOf(pro).filter((at) => (g.after(at) & first) > 0n)));
     return {
       ...PLAIN,
       name: "chain",
@@ -724,13 +709,14 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
     if (isAlone && (hasDot || graph.ops[ops[0] as number]?.kind === "opaque")) return PLAIN;
     if (isAlone && !isReducing(ops[0] as number)) return { ...PLAIN, name: "stream" };
     try {
-      const g = groupOf(ops);
-      if (!hasDot && !ops.some(isReducing)) return stream(g);
+      const members = membersIn(ops);
+      if (!hasDot && !ops.some(isReducing)) return stream(members);
+      const g = groupOf(members);
       checkShuffles(g);
       if (g.loops.joined !== undefined && hasDot)
         return { code: "axes", reason: "joined", ops: [], tensor: g.loops.joined };
       if (!hasDot) return byRows(g);
-      const dots = unionOf(g.dots.map(bit));
+      const dots = setOf(g.dots);
       const forms = g.dots.some((at) => (g.before(at) & dots) > 0n) ? chain(g) : product(g);
       return forms.length === 1 ? (forms[0] as Form) : fastest(ops, forms);
     } catch (error) {

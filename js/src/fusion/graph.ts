@@ -174,7 +174,12 @@ export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8A
 export const listOf = (lists: readonly Ops[], of: number): Ops => lists[of] as Ops;
 
 /** Returns the lists of some ops or groups, one after another. */
-export const allOf = (lists: readonly Ops[], of: Ops): number[] => of.flatMap((one) => listOf(lists, one));
+export function allOf(lists: readonly Ops[], of: Ops): number[] {
+  // Not flatMap, which takes more than twice as long.
+  const all: number[] = [];
+  for (const one of of) for (const other of listOf(lists, one)) all.push(other);
+  return all;
+}
 
 /** Returns the entries of a column for some ops, tensors or groups. */
 export const numbersOf = (numbers: ArrayLike<number>, of: Ops): number[] => of.map((one) => numbers[one] as number);

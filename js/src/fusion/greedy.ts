@@ -2,8 +2,8 @@
 
 import type { Work } from "../ui/slices.ts";
 import { type Cost, type Forms, isForm, timeOf } from "./forms.ts";
-import { allOf, type Graph, type GraphValues, listOf, numbersOf, type Ops } from "./graph.ts";
-import { broken, type Partition, wayBack } from "./legality.ts";
+import { allOf, type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
+import { broken, neighbours, type Partition, wayBack } from "./legality.ts";
 import { groupBytes, partitionOf } from "./partition.ts";
 
 const ascending = (a: number, b: number) => a - b;
@@ -18,12 +18,9 @@ interface Reach {
 /** The reach of groups is kept for graphs of at most this many ops: it takes 3 n² / 8 bytes. */
 const MAX_REACH_OPS = 4096;
 
-const SIDES = ["own", "after", "before"] as const;
-
-/** Adds the bits of one reach to another. */
-function addReach(to: Reach, from: Reach, sides: readonly (keyof Reach)[] = SIDES): void {
-  for (const side of sides)
-    for (const [word, bits] of from[side].entries()) to[side][word] = (to[side][word] as number) | bits;
+/** Adds bits to others. */
+function add(to: Uint32Array, bits: Uint32Array): void {
+  for (let word = 0; word < bits.length; word++) to[word] = (to[word] as number) | (bits[word] as number);
 }
 
 /** Returns the reach of each op; undefined for a large graph. The ops of a graph are in an order in which they can run. */
@@ -39,9 +36,8 @@ function reachesOf({ ops, after, before }: Graph): Reach[] | undefined {
   const at = (op: number) => reaches[op] as Reach;
   const follow = (op: number, lists: Graph["after"], side: "after" | "before") => {
     for (const next of listOf(lists, op)) {
-      const { own, [side]: further } = at(next);
-      addReach(at(op), { ...at(op), [side]: own }, [side]);
-      addReach(at(op), { ...at(op), [side]: further }, [side]);
+      add(at(op)[side], at(next).own);
+      add(at(op)[side], at(next)[side]);
     }
   };
   for (const op of ops.keys()) follow(op, before, "before");
@@ -74,18 +70,17 @@ function mergeStateOf(graph: Graph) {
     readers: (group: number) => owners(allOf(graph.after, at(group)), group),
     makers: (group: number) => owners(allOf(graph.before, at(group)), group),
     /** Returns the other groups that share a tensor with `group`. */
-    near(group: number) {
-      const tensors = [...new Set(allOf(graph.touches, at(group)))];
-      return owners([...numbersOf(graph.producer, tensors), ...allOf(graph.consumers, tensors)], group);
-    },
+    near: (group: number) => neighbours(graph, { groups, groupOf }, group),
     /** Whether no path leaves these groups and returns to them. True where this is not known fast. */
     mayBeConvex(parts: Ops): boolean {
       if (!reaches) return true;
-      const all = parts.map((part) => reaches[part] as Reach);
-      const words = (all[0] as Reach).own.length;
-      for (let word = 0; word < words; word++) {
+      // Words below the first op have no path's ops: paths lead to ops with higher numbers. Most paths end just above a part.
+      const [low, top] = [Math.min(...parts) >> 5, Math.max(...parts) >> 5];
+      for (let step = 0; step < groups.length / 32 - low; step++) {
+        const word = step > top - low ? low + step : top - step;
         let [own, after, before] = [0, 0, 0];
-        for (const one of all) {
+        for (const part of parts) {
+          const one = reaches[part] as Reach;
           own |= one.own[word] as number;
           after |= one.after[word] as number;
           before |= one.before[word] as number;
@@ -107,7 +102,14 @@ function mergeStateOf(graph: Graph) {
         since[part] = Number.POSITIVE_INFINITY;
       }
       const number = union[0] as number;
-      if (reaches) for (const part of parts) addReach(reaches[number] as Reach, reaches[part] as Reach);
+      if (reaches) {
+        const into = reaches[number] as Reach;
+        for (const from of parts.map((part) => reaches[part] as Reach)) {
+          add(into.own, from.own);
+          add(into.after, from.after);
+          add(into.before, from.before);
+        }
+      }
       for (const op of union) groupOf[op] = number;
       groups[number] = union;
       since[number] = merges;

@@ -1,7 +1,7 @@
 // The kernels of a partition as a table of kernels.
 
 import { type DictColumn, type Kernels, sumOfKnown, textAt, withoutMetadata } from "../wire/columns.ts";
-import type { Forms } from "./forms.ts";
+import type { Forms, Load } from "./forms.ts";
 import { type Graph, type GraphValues, groupName } from "./graph.ts";
 import type { Partition } from "./legality.ts";
 import { precisionOf } from "./partition.ts";
@@ -51,18 +51,13 @@ export function kernelsOf(
 ): Kernels {
   const n = groups.length;
   const rows = before?.forms === forms ? rowsAmong(before.partition, groups) : undefined;
-  const column = (count: (group: readonly number[]) => number, old: Float64Array | undefined) => {
-    const filled = new Float64Array(n);
-    for (let row = 0; row < n; row++) {
-      const was = rows?.[row] ?? -1;
-      // A reused count may be NaN, because the code below replaces counts of 0 by NaN. Here the count becomes 0 again.
-      filled[row] = was >= 0 && old ? (old[was] as number) || 0 : count(groups[row] as readonly number[]);
-    }
-    return filled;
-  };
+  const loads = groups.map((group, row) => ((rows?.[row] ?? -1) < 0 ? forms.loadOf(group) : undefined));
+  // A reused count may be NaN, because the code below replaces counts of 0 by NaN. Here the count becomes 0 again.
+  const column = (count: (load: Load) => number, old: Float64Array | undefined) =>
+    Float64Array.from(loads, (load, row) => (load ? count(load) : old?.[rows?.[row] as number] || 0));
   const old = before?.kernels;
   const ofClass = graph.classes.map((word, at) => {
-    return [word, column((group) => forms.loadOf(group).flops[at] as number, old?.flops.get(word))] as const;
+    return [word, column(({ flops }) => flops[at] as number, old?.flops.get(word))] as const;
   });
   // As in Python, the column of a class has counts only for groups with FLOPs of this class. A group without any FLOPs
   // has a 0 in the column "".
@@ -90,7 +85,7 @@ export function kernelsOf(
     time: new Float64Array(n).fill(Number.NaN),
     count: new Float64Array(n).fill(1),
     flops,
-    bytes: new Map([["main", column((group) => forms.loadOf(group).bytes, old?.bytes.get("main"))]]),
+    bytes: new Map([["main", column(({ bytes }) => bytes, old?.bytes.get("main"))]]),
     byLevel: new Map(),
     totalFlops: sumOfKnown([...flops.values()], n),
   });

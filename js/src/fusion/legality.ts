@@ -1,7 +1,7 @@
 // Which ops may run as one kernel, and why other ops may not run as one kernel. Mirrors the rules of
 // roofwidget/workloads/legality.py.
 
-import { memoize } from "../ui/memoize.ts";
+import { memoize, once } from "../ui/memoize.ts";
 import { allOf, type Graph, listOf, makerOf, type Ops, reached } from "./graph.ts";
 
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
@@ -140,8 +140,10 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
   const inside = flagged(graph.ops.length, ops);
   const from = new Int32Array(graph.ops.length).fill(-1);
   const left: number[] = [];
+  // Ops read only from ops with lower numbers.
+  const last = within ? graph.ops.length : Math.max(...ops);
   const reach = (op: number, by: number) => {
-    if (from[op] !== -1) return;
+    if (from[op] !== -1 || op > last) return;
     from[op] = by;
     left.push(op);
   };
@@ -166,12 +168,12 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
 }
 
 const isProduct = ({ ops }: Graph, op: number) => ops[op]?.kind === "matmul";
-const usersByGraph = memoize<Map<number, Users>>();
-
 /** The nearest products that use the result of a product, and all ops up to the products that use those in turn. */
 interface Users {
   readonly nearest: readonly number[];
-  readonly reach: ReadonlySet<number>;
+  readonly reach: Uint8Array;
+  /** All ops downstream. */
+  readonly after: Uint8Array;
 }
 
 /** Returns the nearest products that use results of ops, and the ops between. */
@@ -187,32 +189,32 @@ function nearestOf(graph: Graph, ops: Iterable<number>): [nearest: Set<number>, 
 }
 
 function usersOf(graph: Graph, product: number): Users {
-  const known = usersByGraph(graph, [], () => new Map());
-  let found = known.get(product);
-  if (!found) {
-    const [nearest, between] = nearestOf(graph, [product]);
-    const [further, more] = nearestOf(graph, nearest);
-    found = { nearest: [...nearest], reach: new Set([...nearest, ...between, ...further, ...more]) };
-    known.set(product, found);
-  }
-  return found;
+  const [nearest, between] = nearestOf(graph, [product]);
+  const [further, more] = nearestOf(graph, nearest);
+  const reach = flagged(graph.ops.length, [...nearest, ...between, ...further, ...more]);
+  return { nearest: [...nearest], reach, after: reached(graph, product, graph.after) };
 }
 
 /**
- * Returns why two products share no kernel on any chip: another one is between them, or they have nothing in common,
- * neither an input nor an op that uses both results through at most one further product each. `one` is before `other`.
+ * Returns a function that returns why two products share no kernel on any chip: another one is between them, or they have
+ * nothing in common, neither an input nor an op that uses both results through at most one further product each. `one` is
+ * before `other`.
  */
-function clash(graph: Graph, one: number, other: number): FormRefusal | undefined {
-  const { nearest, reach } = usersOf(graph, one);
-  if (reached(graph, one, graph.after)[other]) {
-    const between = nearest.find((op) => op !== other && reached(graph, op, graph.after)[other]);
-    return between === undefined ? undefined : { code: "kinds", reason: "levels", ops: [one, between, other] };
-  }
-  const meet = [...usersOf(graph, other).reach].some((op) => reach.has(op));
-  return meet || shareOperand(graph, one, other)
-    ? undefined
-    : { code: "kinds", reason: "unrelated", ops: [one, other] };
+function clashesOf(graph: Graph) {
+  const users = once((product) => usersOf(graph, product));
+  return (one: number, other: number): FormRefusal | undefined => {
+    const { nearest, reach, after } = users(one);
+    if (after[other]) {
+      const between = nearest.find((op) => op !== other && users(op).after[other]);
+      return between === undefined ? undefined : { code: "kinds", reason: "levels", ops: [one, between, other] };
+    }
+    const meet = users(other).reach.some((is, op) => is && reach[op]);
+    return meet || shareOperand(graph, one, other)
+      ? undefined
+      : { code: "kinds", reason: "unrelated", ops: [one, other] };
+  };
 }
+const clashes = memoize<ReturnType<typeof clashesOf>>();
 
 /**
  * Returns the rule that a group breaks on every chip, without regard to other groups. This function does not check
@@ -221,10 +223,11 @@ function clash(graph: Graph, one: number, other: number): FormRefusal | undefine
 export function broken(graph: Graph, ops: Ops): Refusal | null {
   const opaque = ops.length > 1 ? ops.filter((op) => graph.ops[op]?.kind === "opaque") : [];
   if (opaque.length > 0) return { code: "barrier", path: opaque };
+  const clash = clashes(graph, [], () => clashesOf(graph));
   const products = ops.filter((op) => isProduct(graph, op)).sort((a, b) => a - b);
   for (const [place, one] of products.entries())
     for (const other of products.slice(place + 1)) {
-      const form = clash(graph, one, other);
+      const form = clash(one, other);
       if (form) return { code: form.code, path: form.ops, form };
     }
   const path = wayBack(graph, ops);
@@ -247,6 +250,9 @@ export function whyNot(
   return whyNoKernel(graph, partition, [a, b], refusalOf);
 }
 
+/** Why groups of a partition may not be one kernel on any chip, by their numbers: sizes do not change this. */
+const onEveryChip = memoize<Map<string, Refusal | null>>();
+
 /** Returns why connected groups may not be one kernel; null if they may. */
 function whyNoKernel(
   graph: Graph,
@@ -255,10 +261,16 @@ function whyNoKernel(
   refusalOf: RefusalOf,
 ): Refusal | null {
   const union = allOf(partition.groups, which).sort((x, y) => x - y);
-  const refusal = broken(graph, union);
+  const known = onEveryChip(partition, [graph], () => new Map());
+  const key = which.join();
+  let refusal = known.get(key);
+  if (refusal === undefined) {
+    refusal = broken(graph, union);
+    const path = refusal ? null : wayBack(graph, union, partition);
+    if (path) refusal = { code: "cycle", path };
+    known.set(key, refusal);
+  }
   if (refusal) return refusal;
-  const path = wayBack(graph, union, partition);
-  if (path) return { code: "cycle", path };
   const form = refusalOf(union);
   return form && { code: form.code, path: form.ops, form };
 }
@@ -266,12 +278,14 @@ function whyNoKernel(
 /** Returns the groups that share a tensor with `group`, ascending. */
 export function neighbours(graph: Graph, partition: Partition, group: number): number[] {
   const found = new Set<number>();
+  const take = (op: number) => {
+    const at = op < 0 ? group : groupAt(partition, op);
+    if (at !== group) found.add(at);
+  };
   for (const tensor of new Set(allOf(graph.touches, listOf(partition.groups, group)))) {
-    const producer = makerOf(graph, tensor);
-    if (producer >= 0) found.add(groupAt(partition, producer));
-    for (const op of listOf(graph.consumers, tensor)) found.add(groupAt(partition, op));
+    take(makerOf(graph, tensor));
+    for (const op of listOf(graph.consumers, tensor)) take(op);
   }
-  found.delete(group);
   return [...found].sort((a, b) => a - b);
 }
 

@@ -1,7 +1,7 @@
 // The loops of ops: which axes of their tensors a kernel walks together. Mirrors roofwidget/workloads/loops.py.
 
-import { memoize } from "../ui/memoize.ts";
-import type { Graph, GraphValues, Ops } from "./graph.ts";
+import { memoize, once } from "../ui/memoize.ts";
+import { type Graph, type GraphValues, listOf, type Ops } from "./graph.ts";
 
 /** A set of loops, or of the ops of a group: bit i is 1 if i is in the set. */
 export type Bits = bigint;
@@ -21,8 +21,14 @@ export interface Loops {
   readonly sizes: readonly number[];
   /** For each tensor: the loops of each axis. */
   readonly axes: ReadonlyMap<number, readonly Bits[]>;
-  /** For each op: the loops of its letters. */
-  readonly ofOp: ReadonlyMap<number, ReadonlyMap<string, Bits>>;
+  /** Returns the loops of a tensor. */
+  readonly of: (tensor: number) => Bits;
+  /** Returns the loops of the results of an op. */
+  readonly results: (op: number) => Bits;
+  /** Returns the tensors that an op reads, with the loops that the op walks in each. */
+  readonly operands: (op: number) => readonly (readonly [tensor: number, loops: Bits])[];
+  /** Returns the loops that a reduction or a product adds up. */
+  readonly over: (op: number) => Bits;
   /**
    * A tensor made in the group of which two axes are one loop. Each block of such a kernel would need elements that
    * other blocks make.
@@ -34,6 +40,11 @@ export const bit = (at: number): Bits => 1n << BigInt(at);
 export const unionOf = (sets: Iterable<Bits>): Bits => {
   let all = 0n;
   for (const set of sets) all |= set;
+  return all;
+};
+export const setOf = (members: Iterable<number>): Bits => {
+  let all = 0n;
+  for (const at of members) all |= bit(at);
   return all;
 };
 /** Returns the members of a set, ascending. */
@@ -54,7 +65,6 @@ export function membersOf(set: Bits): number[] {
 }
 export const countOf = ({ sizes }: Loops, set: Bits): number =>
   membersOf(set).reduce((total, loop) => total * (sizes[loop] as number), 1);
-export const loopsOf = ({ axes }: Loops, tensor: number): Bits => unionOf(axes.get(tensor) ?? []);
 
 const walksByGraph = memoize<readonly Walk[]>();
 
@@ -215,10 +225,25 @@ function loopsAmong(graph: Graph, ops: Ops, shape: (tensor: number) => Ops): Loo
     [...letters].map(([op, own]) => [op, new Map([...own].map(([letter, one]) => [letter, setOf([one])]))]),
   );
   const twice = [...numbered].find(([tensor, each]) => isMade(tensor) && overlap(each));
+  const of = once((tensor) => unionOf(numbered.get(tensor) ?? []));
+  /** Returns the loops of some axes of an op. */
+  const walked = (op: number, some: readonly (Axis | undefined)[]) =>
+    unionOf(some.flatMap((axis) => axis?.map((letter) => ofOp.get(op)?.get(letter) ?? 0n) ?? []));
   return {
+    of,
+    results: once((op) => unionOf(listOf(graph.makes, op).map(of))),
+    operands: once((op) => [...(walks[op] as Walk).reads].map(([tensor, each]) => [tensor, walked(op, each)] as const)),
+    over: once((op) => {
+      const { reads, makes } = walks[op] as Walk;
+      if (graph.ops[op]?.kind === "matmul") {
+        const kept = new Set([...makes.values()].flat(2));
+        return unionOf([...(ofOp.get(op) ?? [])].flatMap(([letter, set]) => (kept.has(letter) ? [] : [set])));
+      }
+      const [first = []] = reads.values();
+      return walked(op, graph.ops[op]?.axes?.map((axis) => first[axis]) ?? []);
+    }),
     sizes: [...numbers.keys()].map((root) => joined.size[root] as number),
     axes: numbered,
-    ofOp,
     joined: twice?.[0],
   };
 }

@@ -11,3 +11,12 @@ export function memoize<T>() {
     return value;
   };
 }
+
+/** Returns a function that computes the result of each number once. */
+export function once<T>(make: (of: number) => T) {
+  const known = new Map<number, T>();
+  return (of: number): T => {
+    if (!known.has(of)) known.set(of, make(of));
+    return known.get(of) as T;
+  };
+}

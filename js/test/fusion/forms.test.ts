@@ -76,6 +76,13 @@ describe("a chip's share", () => {
     );
     expect(told(graph, { bytes: 0 }, [0])).toBeUndefined();
   });
+  it("is asked anew for a partition that stays, as sizes change in a drag", () => {
+    const partition = unfused(graph);
+    const codes = [256, 255, 256].map(
+      (bytes) => whyNot(graph, partition, 0, 1, formsIn(graph, { bytes }).refusalOf)?.code ?? null,
+    );
+    expect(codes).toEqual([null, "capacity", null]);
+  });
   it("that is unknown takes any kernel", () => {
     expect(told(graph, {}, [0, 1])).toBeUndefined();
     const shapes = { x: [4096, 2 ** 22], y: [4096, 2 ** 22], z: [4096, 2 ** 22] };

@@ -246,6 +246,13 @@ describe("greedy merges", () => {
     expect([1 - 1.1e-12, 1 - 0.9e-12, 1].map(kernels)).toEqual([1, 2, 2]);
     expect(likeXla(pair, () => 0).groups.length).toBe(2);
   });
+  it("make one kernel of a hundred ops that read one input, and none around an op that runs alone", () => {
+    const chain = (alone: number) =>
+      written(several(100, (op) => `${op === alone ? "?" : ""}o${op}: t${op} mask > t${op + 1}`).join("; "));
+    const ops = several(100, (op) => op);
+    expect(greedy(chain(-1)).groups).toEqual([ops]);
+    expect(greedy(chain(40)).groups).toEqual([ops.slice(0, 40), [40], ops.slice(41)]);
+  });
   it("can pause after every 8 offers and before each merge", () => {
     const [chain, star] = [chainOf(40), starOf(40)];
     // 39 pairs are offered, and 20 of them are merged.
