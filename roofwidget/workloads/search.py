@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal, TypeAlias
 
+from roofwidget.chips import MissingFigureError
 from roofwidget.support.budget import Budget
 from roofwidget.support.progress import Progress, advancing
 from roofwidget.workloads import greedy
@@ -31,8 +33,11 @@ _TIE: Final = 1e-12
 How: TypeAlias = Literal["optimal", "greedy"]
 """Whether a search was exact."""
 
-Price: TypeAlias = Callable[[Mask], "tuple[float, int] | None"]
-"""The seconds and the bytes of a group, or None if the group is no kernel."""
+Price: TypeAlias = Callable[[Mask, Mask, float], "tuple[float, int] | None"]
+"""The seconds and the bytes of a group, or None if the group is no kernel or takes more seconds than are asked for.
+
+The arguments are the group, a part of it whose price was asked for before or 0, and the seconds.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,7 @@ def fastest(rules: Rules, forms: Forms, *, budget: Budget | None = None, progres
 
 
 def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> list[Mask]:
-    def saved(parts: Sequence[Mask], union: Mask) -> float:
-        merged = forms.price(union, max(parts, key=int.bit_count))
+    def saved(parts: Sequence[Mask], merged: tuple[float, int] | None) -> float:
         if merged is None:
             return -1.0
         unmerged = sum(price[0] for part in parts if (price := forms.price(part)))
@@ -88,8 +92,18 @@ def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> l
         # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
 
+    def bound(parts: Sequence[Mask], union: Mask) -> float:
+        try:
+            return saved(parts, forms.least(union, max(parts, key=int.bit_count)))
+        except MissingFigureError:
+            # The union may have no form that needs the figure.
+            return inf
+
+    def gain(parts: Sequence[Mask], union: Mask) -> float:
+        return saved(parts, forms.price(union))
+
     with advancing(progress, None, unit="merge", description="greedy search") as advance:
-        return greedy.by_gain(rules, saved, budget, advance)
+        return greedy.by_gain(rules, bound, gain, budget, advance)
 
 
 @dataclass(frozen=True)
@@ -211,7 +225,7 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     structure, rules
         The graph and what may fuse.
     price
-        A function that returns the seconds and the bytes of a group, or None if the group has no form.
+        The prices of groups.
     part
         The ops.
     limit
@@ -230,14 +244,16 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     for states in sizes[:-1]:
         for done in states:
             way = ways[done]
-            for group in _next_groups(structure, rules, part & ~done, way.ready):
+            for group, smaller in _next_groups(structure, rules, part & ~done, way.ready):
                 if evaluations == limit or budget.is_over():
                     return Optimum(None, evaluations, budget_ended=evaluations < limit)
                 evaluations += 1
-                if (cost := price(group)) is None:
+                old = ways.get(state := done | group)
+                # A slower way is no better, whatever the form of its last group.
+                most = inf if old is None else old.time * (1 + 2 * _TIE) - way.time
+                if (cost := price(group, smaller, most)) is None:
                     continue
                 found = (way.time + cost[0], way.bytes + cost[1], way.kernels + 1)
-                old = ways.get(state := done | group)
                 if old is None:
                     sizes[state.bit_count()].append(state)
                     ways[state] = _Way(*found, done, group, _ready_after(structure, way.ready, state, group))
@@ -265,8 +281,8 @@ def _ready_after(structure: Structure, ready: Mask, done: Mask, group: Mask) -> 
     return (ready & ~group) | union(1 << op for op in members(later) if not needs[op] & ~done)
 
 
-def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[Mask]:
-    """Yield connected groups of unfinished ops that lead to another downset.
+def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[tuple[Mask, Mask]]:
+    """Yield connected groups of unfinished ops that lead to another downset, each with the group that it grew from.
 
     `left` has the unfinished ops, and `ready` has the ops among them that can run next.
 
@@ -275,13 +291,13 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) ->
     """
     before, near, clashes = structure.before, structure.near, rules.clashes
     seen = set[Mask]()
-    waiting = [(1 << op, near[op], clashes[op]) for op in members(ready)]
+    waiting = [(1 << op, 0, near[op], clashes[op]) for op in members(ready)]
     while waiting:
-        group, touched, banned = waiting.pop()
+        group, smaller, touched, banned = waiting.pop()
         if group in seen:
             continue
         seen.add(group)
-        yield group
+        yield group, smaller
         for op in members(touched & left & ~group & ~banned):
             added = (before[op] & left | 1 << op) & ~group
             grown = group | added
@@ -292,4 +308,4 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) ->
                 touches |= near[new]
                 bans |= clashes[new]
             if not grown & bans:
-                waiting.append((grown, touches, bans))
+                waiting.append((grown, group, touches, bans))
