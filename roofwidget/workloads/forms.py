@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil, inf, prod
 from operator import add
@@ -244,6 +243,7 @@ class Forms:
         self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
         self._peaks: dict[tuple[str, str], float] = {}
         self._known: dict[Mask, Form | Refusal] = {}
+        self._spans: dict[tuple[int, Mask], Mask] = {}
         self._priced: dict[Mask, tuple[float, int] | tuple[()] | None] = {}
         self._summed: dict[Mask, tuple[int, tuple[int, ...], float]] = {0: (0, (0,) * len(CLASSES), 0.0)}
         # If all groups have the same precision, it is looked up only once.
@@ -327,9 +327,13 @@ class Forms:
         moved, flops, _ = self._sums(group)
         for t, times in form.reads.items():
             moved += (times - 1) * self.counts.sizes[t]
+        if not form.times:
+            return moved + form.workspace, flops
+        total = list(flops)
         for op, times in form.times.items():
-            flops = tuple(n + (times - 1) * more for n, more in zip(flops, self._flops[op], strict=True))
-        return moved + form.workspace, flops
+            for at, more in enumerate(self._flops[op]):
+                total[at] += (times - 1) * more
+        return moved + form.workspace, tuple(total)
 
     def seconds(self, group: Mask, form: Form) -> float:
         """Return the bound time of a group in a form.
@@ -421,31 +425,29 @@ class Forms:
             self._peaks[word, precision] = self.chip.peak_of(word, precision)[0]
         return self._peaks[word, precision]
 
-    def price(self, group: Mask, smaller: Mask = 0, most: float = inf) -> tuple[float, int] | None:
-        """Return the seconds and the bytes of a group in its fastest form.
+    def price(self, group: Mask, smaller: Mask = 0) -> tuple[float, int] | None:
+        """Return the seconds and the bytes of a group in its fastest form, or None if it has no form.
 
-        This is faster if `smaller`, a part of the group, was asked for before. The result is None if the group has no
-        form. It may be None if the group takes more than `most` seconds.
+        This is faster if `smaller`, a part of the group, was asked for before.
         """
         found = self._priced.get(group, ())
         if found == ():
             *_, tiles = self._sums(group, smaller)
-            form: Form | Refusal = _ONCE
-            if group & self._shaped or tiles > self.unit:
-                with suppress(MissingFigureError):
-                    if most < inf and self.least(group)[0] > most:
-                        return None
-                form = self.form(group)
+            is_once = not group & self._shaped and tiles <= self.unit
+            form = _ONCE if is_once else self.form(group)
             found = self._priced[group] = None if isinstance(form, Refusal) else self._cost(group, form)
         return found or None
 
     def least(self, group: Mask, smaller: Mask = 0) -> tuple[float, int]:
-        """Return the fewest seconds and bytes of a group in any form.
+        """Return the fewest seconds and bytes of a group in any form; -inf if its peak on the chip is unknown.
 
         This is faster if `smaller`, a part of the group, was asked for before.
         """
         self._sums(group, smaller)
-        return self._cost(group, _ONCE)
+        try:
+            return self._cost(group, _ONCE)
+        except MissingFigureError:
+            return -inf, 0
 
     def done(self, group: Mask, spilled: Iterable[int] = ()) -> tuple[int, dict[str, int]]:
         """Return the bytes that a group moves and the FLOPs that it does on the chip; repeated ones count each time."""
@@ -512,7 +514,7 @@ class Forms:
             raise Refused("axes", f"each block of {name} needs elements that other blocks make")
         used, crossing = list[int](), list[int]()
         for op in members(group & s.reducing):
-            is_used = s.keeping >> op & 1 or any(s.readers[t] & group for t in s.makes[op])
+            is_used = s.keeping >> op & 1 or s.feeds[op] & group
             (used if is_used else crossing).append(op)
         ops = list(members(group))
         touched = dict.fromkeys(t for op in ops for t in self._touched[op])
@@ -627,7 +629,7 @@ class Forms:
         tiles = {}
         for t in g.touched:
             between = self._between(g, t, last)
-            held = union(over for over, ops in reducing.items() if ops & between)
+            held = union(over for over, ops in reducing.items() if ops & between) if between else 0
             if differ and (held or (s.producer[t] | s.readers[t]) & union(reducing.values())):
                 held = wide
             if held & g.loops.of(t):
@@ -653,9 +655,11 @@ class Forms:
         if s.producer[t] & g.mask:
             found |= readers & s.keeping
         if readers & (readers - 1):
-            found |= (readers | union(s.after[op] for op in members(readers))) & union(
-                s.before[op] for op in members(readers)
-            )
+            if (t, readers) not in self._spans:
+                ops = list(members(readers))
+                later, earlier = union(s.after[op] for op in ops), union(s.before[op] for op in ops)
+                self._spans[t, readers] = (readers | later) & earlier
+            found |= self._spans[t, readers]
         return found
 
     def _lines(self, g: _Group, wide: Set) -> int:
@@ -708,8 +712,7 @@ class Forms:
 
     def _makers(self, g: _Group, op: int) -> Mask:
         """Return the ops of the group that make what a reduction reduces."""
-        maker = self.structure.producer[self.structure.reads[op][0]]
-        return (maker | union(self.structure.before[each] for each in members(maker))) & g.mask
+        return self._behind(self.structure.reads[op][0]) & g.mask
 
     def _feeds(self, g: _Group, t: int, op: int) -> bool:
         """Return whether a reduction needs a tensor for its result."""
@@ -912,7 +915,7 @@ class Forms:
     def _behind(self, t: int) -> Mask:
         """Return the op that makes a tensor, and all ops before it."""
         maker = self.structure.producer[t]
-        return maker | union(self.structure.before[op] for op in members(maker))
+        return maker | self.structure.before[maker.bit_length() - 1] if maker else 0
 
     def _blocks_of_rows(self, g: _Group, form: Form, rows: Set, per_row: float, upstream: Mask) -> list[Form]:
         """Return the fastest form whose blocks keep rows on chip, in a list; an empty list if not even one block fits.

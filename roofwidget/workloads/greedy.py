@@ -64,15 +64,14 @@ def by_gain(
     for number in list(offers.quotient.groups):
         if budget.is_over():
             break
-        offers.add_pairs(number, [other for other in offers.quotient.near(number) if number < other])
+        offers.add_pairs(number, [other for other in offers.quotient.beside(number) if number < other])
         offers.add_around(number)
     while not budget.is_over() and (parts := offers.best()):
         merged = offers.merge(parts)
         advance(1)
-        near = offers.quotient.near(merged)
-        offers.add_pairs(merged, near)
+        offers.add_pairs(merged, offers.quotient.beside(merged))
         offers.add_around(merged)
-        for other in near:
+        for other in (*offers.quotient.before(merged), *offers.quotient.after(merged)):
             offers.add_around(other, merged)
     return list(offers.quotient.groups.values())
 

@@ -11,7 +11,7 @@ not contain both ways to the scores walks the two axes apart, so then the loops 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from roofwidget.workloads.index import ANY, Axis, Index
@@ -65,13 +65,14 @@ class Loops:
     joined: int | None
     of_op: dict[int, dict[str, Set]]
     over: dict[int, Set]
+    _whole: dict[int, Set] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_whole", {t: union(axes) for t, axes in self.axes.items()})
 
     def of(self, t: int) -> Set:
         """Return the loops of a tensor."""
-        found = 0
-        for axis in self.axes.get(t, ()):
-            found |= axis
-        return found
+        return self._whole.get(t, 0)
 
     def count(self, loops: Set) -> int:
         """Return the product of the sizes of loops."""

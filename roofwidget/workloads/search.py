@@ -33,11 +33,8 @@ _TIE: Final = 1e-12
 How: TypeAlias = Literal["optimal", "greedy"]
 """Whether a search was exact."""
 
-Price: TypeAlias = Callable[[Mask, Mask, float], "tuple[float, int] | None"]
-"""The seconds and the bytes of a group, or None if the group is no kernel or takes more seconds than are asked for.
-
-The arguments are the group, a part of it whose price was asked for before or 0, and the seconds.
-"""
+Price: TypeAlias = Callable[[Mask], "tuple[float, int] | None"]
+"""The seconds and the bytes of a group, or None if the group is no kernel."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> l
         try:
             return saved(parts, forms.least(union, max(parts, key=int.bit_count)))
         except MissingFigureError:
-            # The union may have no form that needs the figure.
+            # A part has no price, but the union may have no form either.
             return inf
 
     def gain(parts: Sequence[Mask], union: Mask) -> float:
@@ -127,7 +124,7 @@ def _exact(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> _E
                 return _Exact(groups, evaluations, is_complete=False, budget_ended=True)
             if takes_more(structure, rules, part, left):
                 return _Exact(groups, MAX_STEPS, is_complete=False)
-            found = optimal(structure, rules, forms.price, part, left, budget, advance)
+            found = optimal(structure, rules, forms.price, part, left, budget, advance, forms.least)
             evaluations += found.evaluations
             if found.groups is None:
                 return _Exact(groups, evaluations, is_complete=False, budget_ended=found.budget_ended)
@@ -208,6 +205,10 @@ class _Way:
     group: Mask
     ready: Mask
 
+    def then(self, cost: tuple[float, int]) -> tuple[float, int, int]:
+        """Return the time, the bytes and the kernels after one more group of this cost."""
+        return self.time + cost[0], self.bytes + cost[1], self.kernels + 1
+
 
 def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     structure: Structure,
@@ -217,6 +218,7 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     limit: int,
     budget: Budget | None = None,
     advance: Callable[[int], object] = lambda _ops: None,
+    least: Callable[[Mask, Mask], tuple[float, int]] = lambda _group, _smaller: (0.0, 0),
 ) -> Optimum:
     """Return the fastest partition of `part`, a set of ops that shares no tensor with the other ops of the graph.
 
@@ -225,7 +227,7 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     structure, rules
         The graph and what may fuse.
     price
-        The prices of groups.
+        A function that returns the seconds and the bytes of a group, or None if the group has no form.
     part
         The ops.
     limit
@@ -234,6 +236,9 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
         The time for the search; None: no limit.
     advance
         A function that takes the number of ops that the search has finished since the last call.
+    least
+        A function of a group and of a smaller group from which it grew: lower bounds of its seconds and bytes. A way
+        that is no better with these is no better with the price, so the price is not asked for.
     """
     budget = budget or Budget(None)
     first = union(1 << op for op in members(part) if not structure.needs[op])
@@ -249,11 +254,11 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
                     return Optimum(None, evaluations, budget_ended=evaluations < limit)
                 evaluations += 1
                 old = ways.get(state := done | group)
-                # A slower way is no better, whatever the form of its last group.
-                most = inf if old is None else old.time * (1 + 2 * _TIE) - way.time
-                if (cost := price(group, smaller, most)) is None:
+                if old is not None and not _is_better(way.then(least(group, smaller)), old):
                     continue
-                found = (way.time + cost[0], way.bytes + cost[1], way.kernels + 1)
+                if (cost := price(group)) is None:
+                    continue
+                found = way.then(cost)
                 if old is None:
                     sizes[state.bit_count()].append(state)
                     ways[state] = _Way(*found, done, group, _ready_after(structure, way.ready, state, group))

@@ -188,7 +188,7 @@ def test_no_search_is_given_up_that_would_have_come_to_its_end(graph: Graph, lim
     rules = Rules(structure)
     for part in structure.connected(structure.everything):
         if takes_more(structure, rules, part, limit):
-            assert optimal(structure, rules, lambda *_: (1.0, 0), part, limit).groups is None
+            assert optimal(structure, rules, lambda _group: (1.0, 0), part, limit).groups is None
 
 
 def every_partition(graph: Graph) -> list[Partition]:

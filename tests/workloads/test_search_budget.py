@@ -101,10 +101,10 @@ def test_a_search_ends_at_its_number_of_steps_and_a_limit_of_steps_is_no_end_of_
     x = graph.input("x", (8,), "bf16")
     graph.output(graph.relu(graph.relu(x)))
     structure = Structure(graph)
-    found = [search.optimal(structure, Rules(structure), lambda *_: (1.0, 0), 0b11, limit) for limit in (2, 3, 4)]
+    found = [search.optimal(structure, Rules(structure), lambda _group: (1.0, 0), 0b11, limit) for limit in (2, 3, 4)]
     assert found == [search.Optimum(None, 2), search.Optimum((0b11,), 3), search.Optimum((0b11,), 3)]
     ended = Budget(1, clock=iter([0.0, 0.0, 2.0]).__next__)
-    assert search.optimal(structure, Rules(structure), lambda *_: (1.0, 0), 0b11, 3, ended) == (
+    assert search.optimal(structure, Rules(structure), lambda _group: (1.0, 0), 0b11, 3, ended) == (
         search.Optimum(None, 1, budget_ended=True)
     )
 
@@ -127,7 +127,7 @@ def fastest_of(ops: int, allowed: set[int], seconds: float, **bytes_: int) -> tu
     structure = row(ops)
     moved = {int(group[1:], 2): count for group, count in bytes_.items()}
 
-    def price(group: int, *_: float) -> tuple[float, int] | None:
+    def price(group: int) -> tuple[float, int] | None:
         if group not in allowed and group.bit_count() > 1:
             return None
         return seconds * group.bit_count(), moved.get(group, 10 * group.bit_count())
@@ -173,13 +173,13 @@ def test_ops_that_read_one_tensor_take_a_step_for_each_subset_of_the_unfinished_
     x = graph.input("x", (8,), "bf16")
     graph.output(*(graph.relu(x) for _ in range(ops)))
     structure = Structure(graph)
-    found = search.optimal(structure, Rules(structure), lambda *_: (1.0, 0), (1 << ops) - 1, 1000)
+    found = search.optimal(structure, Rules(structure), lambda _group: (1.0, 0), (1 << ops) - 1, 1000)
     assert found == search.Optimum(((1 << ops) - 1,), 3**ops - 2**ops)
 
 
 def test_ops_in_a_row_take_a_step_for_each_run() -> None:
     structure = row(6)
-    found = search.optimal(structure, Rules(structure), lambda group, *_: (group.bit_count(), 0), 0b111111, 1000)
+    found = search.optimal(structure, Rules(structure), lambda group: (group.bit_count(), 0), 0b111111, 1000)
     assert found == search.Optimum((0b111111,), 21)
 
 
