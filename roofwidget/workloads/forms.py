@@ -620,6 +620,7 @@ class Forms:
     def _row_tiles(
         self, g: _Group, used: list[int], wide: Set, overs: Mapping[int, Set], *, differ: bool
     ) -> dict[int, float]:
+        """Return the bytes of the tiles of rows. The first that does not fit is the last, unless a sentence says all."""
         s = self.structure
         lines = 1 if differ else self._lines(g, wide)
         reducing: dict[Set, Mask] = {}
@@ -634,6 +635,8 @@ class Forms:
                 held = wide
             if held & g.loops.of(t):
                 tiles[t] = lines * self._part(g, t, held)
+                if tiles[t] > self.unit and not differ:
+                    break
             elif s.producer[t] & g.mask and s.readers[t] & g.mask:
                 tiles[t] = self._small[t]
         return tiles
