@@ -620,7 +620,7 @@ class Forms:
     def _row_tiles(
         self, g: _Group, used: list[int], wide: Set, overs: Mapping[int, Set], *, differ: bool
     ) -> dict[int, float]:
-        """Return the bytes of the tiles of rows. The first that does not fit is the last, unless a sentence says all."""
+        """Return the bytes of the tiles of rows. If no reductions differ, the first that does not fit is the last."""
         s = self.structure
         lines = 1 if differ else self._lines(g, wide)
         reducing: dict[Set, Mask] = {}
