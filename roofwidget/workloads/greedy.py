@@ -66,7 +66,7 @@ def by_gain(
             break
         offers.add_pairs(number, [other for other in offers.quotient.beside(number) if number < other])
         offers.add_around(number)
-    while not budget.is_over() and (parts := offers.best()):
+    while parts := offers.best(budget):
         merged = offers.merge(parts)
         advance(1)
         offers.add_pairs(merged, offers.quotient.beside(merged))
@@ -109,10 +109,10 @@ class _Offers:
         if (worth := self.bound(masks, body.ops)) >= 0:
             heapq.heappush(self._heap, (-worth, tuple(map(_first, masks)), tuple(ordered), body.ops))
 
-    def best(self) -> tuple[int, ...]:
-        """Return the groups of the merge with the largest gain, or no groups if no merge has a gain."""
+    def best(self, budget: Budget) -> tuple[int, ...]:
+        """Return the groups of the merge with the largest gain, or no groups if no merge has one or the budget ends."""
         groups = self.quotient.groups
-        while self._heap:
+        while self._heap and not budget.is_over():
             _, firsts, parts, union = heapq.heappop(self._heap)
             # A detour is a path between the parts through other groups. It disappears only if a group on the path is
             # merged with one of them. That merge creates a new offer, so this one can be dropped.
