@@ -29,6 +29,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf, prod
+from operator import add
 from typing import Final, NamedTuple
 
 from roofwidget.chips import Chip, MissingFigureError, share_on_chip, shared_on_chip
@@ -82,6 +83,10 @@ class Form:
     reads: Mapping[int, int] = field(default_factory=dict)
     times: Mapping[int, int] = field(default_factory=dict)
     workspace: int = 0
+
+
+_ONCE: Final = Form("")
+"""A kernel that reads each tensor once and runs each op once."""
 
 
 @dataclass(frozen=True)
@@ -231,13 +236,16 @@ class Forms:
         self.shapes = [tuple(evaluate(size, env) for size in one.shape) for one in s.tensors]
         self.elements = [prod(shape) for shape in self.shapes]
         self.width = [DTYPES[dtype] / 8 for dtype in s.dtypes]
+        self._small = [min(VECTOR, count) * width for count, width in zip(self.elements, self.width, strict=True)]
+        self._shaped: Mask = s.of_kind["matmul"] | s.reducing
         self.loops = LoopsOf(s, self.shapes)
         self._touched = [(*reads, *makes) for reads, makes in zip(s.reads, s.makes, strict=True)]
         self._flops = [tuple(by_class.get(word, 0) for word in CLASSES) for by_class in counts.flops]
         self._peaks: dict[tuple[str, str], float] = {}
         self._known: dict[Mask, Form | Refusal] = {}
+        self._spans: dict[tuple[int, Mask], Mask] = {}
         self._priced: dict[Mask, tuple[float, int] | tuple[()] | None] = {}
-        self._summed: dict[Mask, tuple[int, tuple[int, ...]]] = {0: (0, (0,) * len(CLASSES))}
+        self._summed: dict[Mask, tuple[int, tuple[int, ...], float]] = {0: (0, (0,) * len(CLASSES), 0.0)}
         # If all groups have the same precision, it is looked up only once.
         floating = (dtype for t, dtype in enumerate(s.dtypes) if is_floating(s.tensors[t].dtype))
         judging = {*floating, *(s.precision(1 << op, counts) for op in range(len(s.ops)))}
@@ -316,12 +324,16 @@ class Forms:
         return self._done(group, form)[1]
 
     def _done(self, group: Mask, form: Form) -> tuple[int, tuple[int, ...]]:
-        moved, flops = self._sums(group)
+        moved, flops, _ = self._sums(group)
         for t, times in form.reads.items():
             moved += (times - 1) * self.counts.sizes[t]
+        if not form.times:
+            return moved + form.workspace, flops
+        total = list(flops)
         for op, times in form.times.items():
-            flops = tuple(n + (times - 1) * more for n, more in zip(flops, self._flops[op], strict=True))
-        return moved + form.workspace, flops
+            for at, more in enumerate(self._flops[op]):
+                total[at] += (times - 1) * more
+        return moved + form.workspace, tuple(total)
 
     def seconds(self, group: Mask, form: Form) -> float:
         """Return the bound time of a group in a form.
@@ -371,24 +383,41 @@ class Forms:
     def _precision(self, group: Mask) -> str:
         return self._only or self.structure.precision(group, self.counts) or self.asked
 
-    def _sums(self, group: Mask, smaller: Mask = 0) -> tuple[int, tuple[int, ...]]:
-        """Return the bytes of a group whose tensors are read once, and its FLOPs by class, each op run once.
+    def _sums(self, group: Mask, smaller: Mask = 0) -> tuple[int, tuple[int, ...], float]:
+        """Return what the tensors and ops of a group add up to if it reads each tensor once and runs each op once.
 
         This is faster if `smaller`, a part of the group, was asked for before.
+
+        Returns
+        -------
+        bytes, flops
+            The bytes that the group moves, and its FLOPs by class.
+        tiles
+            An upper bound of the bytes of the tiles that a stream has on chip at a time.
         """
         found = self._summed.get(group)
         if found is None:
             s, counts = self.structure, self.counts
-            moved, flops = self._summed.get(smaller, self._summed[0])
-            smaller = smaller if smaller in self._summed else 0
-            total, touched = list(flops), set[int]()
+            if smaller not in self._summed:
+                smaller = 0
+            moved, flops, tiles = self._summed[smaller]
+            touched = set[int]()
             for op in members(group & ~smaller):
                 moved += counts.extra[op]
-                total = [some + more for some, more in zip(total, self._flops[op], strict=True)]
-                touched.update(s.reads[op], s.makes[op])
+                flops = tuple(map(add, flops, self._flops[op]))
+                touched.update(self._touched[op])
             for t in touched:
-                moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
-            found = self._summed[group] = moved, tuple(total)
+                read = s.readers[t] & group
+                if s.producer[t] & group:
+                    leaves = s.kept[t] or read != s.readers[t]
+                    tiles += self._small[t] if read else 0
+                else:
+                    leaves = bool(read)
+                moved += counts.sizes[t] * (leaves - s.crosses(t, smaller))
+            # Tiles that the added ops do not touch stay as they were. Others may be new or be kept for longer.
+            if tiles > self.unit and not group & self._shaped:
+                tiles = self._stream_tiles(group)
+            found = self._summed[group] = moved, flops, tiles
         return found
 
     def _peak(self, word: str, precision: str) -> float:
@@ -403,10 +432,22 @@ class Forms:
         """
         found = self._priced.get(group, ())
         if found == ():
-            self._sums(group, smaller)
-            form = self.form(group)
+            *_, tiles = self._sums(group, smaller)
+            is_once = not group & self._shaped and tiles <= self.unit
+            form = _ONCE if is_once else self.form(group)
             found = self._priced[group] = None if isinstance(form, Refusal) else self._cost(group, form)
         return found or None
+
+    def least(self, group: Mask, smaller: Mask = 0) -> tuple[float, int]:
+        """Return the fewest seconds and bytes of a group in any form; -inf if its peak on the chip is unknown.
+
+        This is faster if `smaller`, a part of the group, was asked for before.
+        """
+        self._sums(group, smaller)
+        try:
+            return self._cost(group, _ONCE)
+        except MissingFigureError:
+            return -inf, 0
 
     def done(self, group: Mask, spilled: Iterable[int] = ()) -> tuple[int, dict[str, int]]:
         """Return the bytes that a group moves and the FLOPs that it does on the chip; repeated ones count each time."""
@@ -428,7 +469,7 @@ class Forms:
             self._check_compiler(group, dots)
         if alone and (dots or group & s.of_kind["opaque"]):
             return Form("alone")
-        if not dots and not group & s.reducing and not alone:
+        if not group & self._shaped:
             return self._stream(group)
         if not alone and group & s.shuffling:
             self._check_shuffles(group, dots)
@@ -473,7 +514,7 @@ class Forms:
             raise Refused("axes", f"each block of {name} needs elements that other blocks make")
         used, crossing = list[int](), list[int]()
         for op in members(group & s.reducing):
-            is_used = s.keeping >> op & 1 or any(s.readers[t] & group for t in s.makes[op])
+            is_used = s.keeping >> op & 1 or s.feeds[op] & group
             (used if is_used else crossing).append(op)
         ops = list(members(group))
         touched = dict.fromkeys(t for op in ops for t in self._touched[op])
@@ -504,9 +545,6 @@ class Forms:
                 elements *= g.loops.count(axis & whole)
         return elements * self.width[t]
 
-    def _small(self, t: int) -> float:
-        return min(VECTOR, self.elements[t]) * self.width[t]
-
     def _most(self, group: Mask, tiles: Mapping[int, float]) -> float:
         """Return the most bytes of tiles that are on chip at a time. Ops run in the graph's order."""
         s = self.structure
@@ -527,28 +565,20 @@ class Forms:
 
     def _stream(self, group: Mask) -> Form:
         """Return the form of a group in which nothing must be whole."""
-        s = self.structure
-        inner = {t: self._small(t) for op in members(group) for t in s.makes[op] if s.readers[t] & group}
-        need = self._most(group, inner) if sum(inner.values()) > self.unit else 0.0
+        need = self._stream_tiles(group)
         if need > self.unit:
             raise self._too_large(group, need)
-        return Form("stream", need or self._most(group, inner))
+        return Form("stream", need)
 
-    def _over(self, g: _Group, op: int) -> Set:
-        """Return the loops that a reduction or a product adds up."""
-        s, letters = self.structure, g.loops.of_op[op]
-        walk = s.walks[op]
-        if s.of_kind["matmul"] >> op & 1:
-            kept = {letter for _, axes in walk.makes for axis in axes for letter in axis}
-            return union(each for letter, each in letters.items() if letter not in kept)
-        axes = next((axes for t, axes in walk.reads if t == s.reads[op][0]), ())
-        return union(letters.get(letter, 0) for at in s.ops[op].axes for letter in axes[at])
+    def _stream_tiles(self, group: Mask) -> float:
+        """Return the bytes of the tiles that a stream has on chip at a time."""
+        return self._most(group, {t: self._small[t] for t in self.structure.inner(group)})
 
     # -- no matrix product: rows -----------------------------------------------------------------------------------
 
     def _by_rows(self, g: _Group) -> list[Form]:
         """Return the form without products. If all that is summed fits on chip, no partial results leave it."""
-        if g.crossing and len({self._over(g, op) for op in (*g.used, *g.crossing)}) > 1:
+        if g.crossing and len({g.loops.over[op] for op in (*g.used, *g.crossing)}) > 1:
             try:
                 form = self._rows(g, sorted((*g.used, *g.crossing)), [])
             except Refused:
@@ -559,7 +589,7 @@ class Forms:
         return [self._rows(g, g.used, g.crossing)]
 
     def _rows(self, g: _Group, used: list[int], crossing: list[int]) -> Form:
-        overs = {op: self._over(g, op) for op in (*used, *crossing)}
+        overs = {op: g.loops.over[op] for op in (*used, *crossing)}
         wide = union(overs[op] for op in used)
         differ = len({overs[op] for op in used}) > 1
         if not used and crossing:
@@ -590,36 +620,50 @@ class Forms:
     def _row_tiles(
         self, g: _Group, used: list[int], wide: Set, overs: Mapping[int, Set], *, differ: bool
     ) -> dict[int, float]:
+        """Return the bytes of the tiles of rows. If no reductions differ, the first that does not fit is the last."""
         s = self.structure
         lines = 1 if differ else self._lines(g, wide)
+        reducing: dict[Set, Mask] = {}
+        for op in used:
+            reducing[overs[op]] = reducing.get(overs[op], 0) | 1 << op
+        last = self._last(g, used)
         tiles = {}
         for t in g.touched:
-            held = self._held(g, t, used, overs)
-            touches = any((s.producer[t] | s.readers[t]) >> op & 1 for op in used)
-            if differ and (held or touches):
+            between = self._between(g, t, last)
+            held = union(over for over, ops in reducing.items() if ops & between) if between else 0
+            if differ and (held or (s.producer[t] | s.readers[t]) & union(reducing.values())):
                 held = wide
             if held & g.loops.of(t):
                 tiles[t] = lines * self._part(g, t, held)
-            elif t in g.inner:
-                tiles[t] = self._small(t)
+                if tiles[t] > self.unit and not differ:
+                    break
+            elif s.producer[t] & g.mask and s.readers[t] & g.mask:
+                tiles[t] = self._small[t]
         return tiles
 
-    def _held(self, g: _Group, t: int, used: Iterable[int], overs: Mapping[int, Set]) -> Set:
-        """Return the loops that a tensor has whole: it is needed for a reduction, and again after it."""
-        s, held = self.structure, 0
-        readers = s.readers[t] & g.mask
+    def _last(self, g: _Group, used: Iterable[int]) -> Mask:
+        """Return the reductions whose result has the rank of what they reduce, and takes its place on chip."""
+        s, found = self.structure, 0
         for op in used:
-            keeps = s.keeping >> op & 1
-            if s.producer[t] >> op & 1:
-                source = s.reads[op][0]
-                stays = s.producer[source] & g.mask or s.readers[source] & g.mask & s.after[op]
-                if keeps and not stays:
-                    held |= overs[op]
-            elif readers & (s.before[op] | 1 << op):
-                twice = keeps and s.producer[t] & g.mask and readers >> op & 1
-                if twice or readers & s.after[op]:
-                    held |= overs[op]
-        return held
+            source = s.reads[op][0]
+            if not s.producer[source] & g.mask and not s.readers[source] & g.mask & s.after[op]:
+                found |= 1 << op
+        return found & s.keeping
+
+    def _between(self, g: _Group, t: int, last: Mask) -> Mask:
+        """Return the ops for which a tensor must be whole if they reduce: it is needed for them, and again after."""
+        s = self.structure
+        readers = s.readers[t] & g.mask
+        found = s.producer[t] & last
+        if s.producer[t] & g.mask:
+            found |= readers & s.keeping
+        if readers & (readers - 1):
+            if (t, readers) not in self._spans:
+                ops = list(members(readers))
+                later, earlier = union(s.after[op] for op in ops), union(s.before[op] for op in ops)
+                self._spans[t, readers] = (readers | later) & earlier
+            found |= self._spans[t, readers]
+        return found
 
     def _lines(self, g: _Group, wide: Set) -> int:
         """Return how many rows a block takes so that each line of memory that it reads or writes is used whole."""
@@ -636,7 +680,7 @@ class Forms:
         """Return the bytes of partial sums: each unit writes its own once, and they are read once."""
         s, total = self.structure, 0
         for op in reductions:
-            blocks = g.loops.count(self._over(g, op) & ~wide)
+            blocks = g.loops.count(g.loops.over[op] & ~wide)
             results = sum(self.elements[t] for t in s.makes[op])
             total += 2 * _PARTIAL * s.ops[op].stats * results * min(blocks, self.units)
         return total
@@ -645,26 +689,33 @@ class Forms:
         """Return the form of a kernel whose rows do not fit: what a reduction needs is read and made again after it."""
         s = self.structure
         deep: dict[int, int] = {}
+        layers: list[Mask] = []
         for op in reversed(used):
-            deep[op] = 1 + max((deep[other] for other in deep if s.after[op] >> other & 1), default=0)
+            depth = next((n for n in range(len(layers), 0, -1) if layers[n - 1] & s.after[op]), 0)
+            if depth == len(layers):
+                layers.append(0)
+            layers[depth] |= 1 << op
+            deep[op] = depth + 1
+        again: dict[int, int] = {}
+        seen = 0
+        for op in sorted(used, key=deep.__getitem__, reverse=True):
+            makers = self._makers(g, op)
+            again |= dict.fromkeys(members(makers & ~seen), 1 + deep[op])
+            seen |= makers
         reads = {}
         for t in g.entering:
             if g.loops.of(t) & wide:
-                passes = max((deep[op] for op in used if self._feeds(g, t, op)), default=0)
-                if passes:
-                    reads[t] = 1 + passes
-        times = {}
-        for op in g.ops:
-            passes = max((deep[each] for each in used if self._makers(g, each) >> op & 1), default=0)
-            if passes:
-                times[op] = 1 + passes
+                readers = members(s.readers[t] & g.mask)
+                first = {op: 1 + deep[op] for op in used if s.reads[op][0] == t}
+                if most := max(max(again.get(op, 0), first.get(op, 0)) for op in readers):
+                    reads[t] = most
+        times = {op: again[op] for op in g.ops if op in again}
         need = VECTOR * sum(self.width[t] for t in g.inner)
         return Form("two passes", need, reads=reads, times=times, workspace=workspace)
 
     def _makers(self, g: _Group, op: int) -> Mask:
         """Return the ops of the group that make what a reduction reduces."""
-        maker = self.structure.producer[self.structure.reads[op][0]]
-        return (maker | union(self.structure.before[each] for each in members(maker))) & g.mask
+        return self._behind(self.structure.reads[op][0]) & g.mask
 
     def _feeds(self, g: _Group, t: int, op: int) -> bool:
         """Return whether a reduction needs a tensor for its result."""
@@ -781,7 +832,7 @@ class Forms:
         """Raise `Refused` if a reduction before products, or after products, reduces axes that no form has whole."""
         s, names = self.structure, self.structure.names
         for op, dot in itertools.product(first, dots):
-            if s.after[op] >> dot & 1 and self._over(g, op) & ~self._over(g, dot):
+            if s.after[op] >> dot & 1 and g.loops.over[op] & ~g.loops.over[dot]:
                 sentence = (
                     f"{names[op]} reduces {_axes_of(s.ops[op].axes)}, which {names[dot]} does not add up: "
                     "every block would need all of its rows"
@@ -789,7 +840,7 @@ class Forms:
                 raise Refused("axes", sentence, op, dot)
         if beside := [op for op in g.crossing if upstream >> op & 1]:
             raise Refused("kinds", f"{names[beside[0]]} neither feeds {names[dots[0]]} nor uses its result", beside[0])
-        if union(self._over(g, op) for op in last) & ~self._results(g, dots):
+        if union(g.loops.over[op] for op in last) & ~self._results(g, dots):
             raise Refused("axes", f"{names[last[0]]} reduces other axes than those of {names[dots[0]]}", last[0])
         if self.chip is None and last:
             sentence = f"{names[last[0]]} needs rows of {names[dots[0]]} whole: name the chip that holds them"
@@ -803,7 +854,7 @@ class Forms:
         The list is empty if the rows do not fit, but products in tiles do.
         """
         s, (upstream, epilogue) = self.structure, sides
-        whole = union(self._over(g, op) for op in last)
+        whole = union(g.loops.over[op] for op in last)
         keeping = [op for op in first if self._final(g, op)] or ([] if last else first)
         per_row, rows = self._kept_rows(g, dots, keeping)
         rows &= ~whole
@@ -831,7 +882,7 @@ class Forms:
             if kept <= self.unit:
                 need, keeps = kept, "rows"
             else:
-                keeps, over = "again", self._over(g, final[0])
+                keeps, over = "again", g.loops.over[final[0]]
                 reads = {
                     t: 2 for t in g.entering if g.loops.of(t) & over and any(self._feeds(g, t, op) for op in final)
                 }
@@ -841,7 +892,7 @@ class Forms:
         """Return the bytes of partial results of sums over tiles, such as a loss over a vocabulary."""
         s, total = self.structure, 0
         for op in g.crossing:
-            blocks = g.loops.count(self._over(g, op))
+            blocks = g.loops.count(g.loops.over[op])
             if blocks > side:
                 results = sum(self.elements[t] for t in s.makes[op])
                 total += 2 * _PARTIAL * s.ops[op].stats * results * ceil(blocks / side)
@@ -850,7 +901,7 @@ class Forms:
     def _kept_rows(self, g: _Group, dots: list[int], keeping: list[int]) -> tuple[float, Set]:
         """Return the bytes of a row of the operands that must be complete on chip, and the loops of the rows."""
         s = self.structure
-        summed, rows = union(self._over(g, dot) for dot in dots), self._results(g, dots)
+        summed, rows = union(g.loops.over[dot] for dot in dots), self._results(g, dots)
         made = [
             t
             for dot in dots
@@ -858,7 +909,7 @@ class Forms:
             if s.producer[t] & g.mask and any((self._behind(t) >> op) & 1 for op in keeping)
         ]
         raw = [
-            t for op in keeping for t in s.reads[op] if not s.producer[t] & g.mask and g.loops.of(t) & self._over(g, op)
+            t for op in keeping for t in s.reads[op] if not s.producer[t] & g.mask and g.loops.of(t) & g.loops.over[op]
         ]
         for t in made:
             rows &= g.loops.of(t)
@@ -867,7 +918,7 @@ class Forms:
     def _behind(self, t: int) -> Mask:
         """Return the op that makes a tensor, and all ops before it."""
         maker = self.structure.producer[t]
-        return maker | union(self.structure.before[op] for op in members(maker))
+        return maker | self.structure.before[maker.bit_length() - 1] if maker else 0
 
     def _blocks_of_rows(self, g: _Group, form: Form, rows: Set, per_row: float, upstream: Mask) -> list[Form]:
         """Return the fastest form whose blocks keep rows on chip, in a list; an empty list if not even one block fits.
@@ -985,10 +1036,10 @@ class Forms:
             mids += made
         last = union(1 << dot for dot in fed)
         middle = union(1 << op for op in members(g.mask & ~g.dots) if s.before[op] & first and s.after[op] & last)
-        over = union(self._over(g, dot) for dot in fed)
+        over = union(g.loops.over[dot] for dot in fed)
         rows = g.loops.of(mids[0]) & ~over
         width = self._results(g, twos) & ~rows
-        deep = union(self._over(g, dot) for dot in ones)
+        deep = union(g.loops.over[dot] for dot in ones)
         return _Chain(ones, twos, fed, mids, middle, downstream & ~middle, upstream & ~middle, rows, over, width, deep)
 
     def _check_chain(self, g: _Group, c: _Chain) -> None:
@@ -1003,10 +1054,10 @@ class Forms:
         allowed = {op: c.over for op in g.used if c.middle >> op & 1}
         allowed |= {op: c.deep | c.over for op in g.used if c.pro >> op & 1}
         for op, axes in allowed.items():
-            if self._over(g, op) & ~axes:
+            if g.loops.over[op] & ~axes:
                 raise Refused("axes", f"{names[op]} reduces along the rows that are spread over blocks", op)
         for op in g.crossing:
-            if self._over(g, op) & c.rows:
+            if g.loops.over[op] & c.rows:
                 raise Refused("axes", f"{names[op]} adds up rows that are spread over blocks", op)
 
     def _with_rows(self, g: _Group, dots: Iterable[int], rows: Set, columns: Set) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from roofwidget.support.budget import Budget
 from roofwidget.workloads.forms import Forms
@@ -29,9 +29,14 @@ def unmerged(structure: Structure) -> QuotientGraph:
     return QuotientGraph(structure, singles(structure))
 
 
+Gain: TypeAlias = Callable[[Sequence[Mask], Mask], float]
+"""What a merge saves: a function of the groups to merge and of their union; negative if it must not be made."""
+
+
 def by_gain(
     rules: Rules,
-    gain: Callable[[Sequence[Mask], Mask], float],
+    bound: Gain,
+    gain: Gain,
     budget: Budget | None = None,
     advance: Callable[[int], object] = lambda _merges: None,
 ) -> list[Mask]:
@@ -45,27 +50,28 @@ def by_gain(
     ----------
     rules
         What may be one kernel, whatever the chip.
+    bound
+        An upper bound of the gain. Most offers go before they are the best, so only their bounds are needed.
     gain
-        A function of the groups to merge and of their union; negative if the union is no kernel.
+        The gain; negative if the union is no kernel.
     budget
         The time for the search; None: no limit.
     advance
         A function that takes the number of merges since its last call.
     """
     budget = budget or Budget(None)
-    offers = _Offers(rules, gain)
+    offers = _Offers(rules, bound, gain)
     for number in list(offers.quotient.groups):
         if budget.is_over():
             break
-        offers.add_pairs(number, [other for other in offers.quotient.near(number) if number < other])
+        offers.add_pairs(number, [other for other in offers.quotient.beside(number) if number < other])
         offers.add_around(number)
-    while not budget.is_over() and (parts := offers.best()):
+    while parts := offers.best(budget):
         merged = offers.merge(parts)
         advance(1)
-        near = offers.quotient.near(merged)
-        offers.add_pairs(merged, near)
+        offers.add_pairs(merged, offers.quotient.beside(merged))
         offers.add_around(merged)
-        for other in near:
+        for other in (*offers.quotient.before(merged), *offers.quotient.after(merged)):
             offers.add_around(other, merged)
     return list(offers.quotient.groups.values())
 
@@ -73,11 +79,12 @@ def by_gain(
 class _Offers:
     """Merges of groups that have a gain, the largest gain first."""
 
-    def __init__(self, rules: Rules, gain: Callable[[Sequence[Mask], Mask], float]) -> None:
-        self.rules, self.gain = rules, gain
+    def __init__(self, rules: Rules, bound: Gain, gain: Gain) -> None:
+        self.rules, self.bound, self.gain = rules, bound, gain
         self.quotient = unmerged(rules.structure)
         self._bodies = {number: rules.body(number) for number in self.quotient.groups}
-        self._heap: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = []
+        # Offers by gain, or by a bound of it: then the mask is the union, and otherwise 0.
+        self._heap: list[tuple[float, tuple[int, ...], tuple[int, ...], Mask]] = []
 
     def add_pairs(self, number: int, others: Iterable[int]) -> None:
         """Offer a group with each of other groups."""
@@ -99,17 +106,22 @@ class _Offers:
         if body is None:
             return
         masks = [groups[number] for number in ordered]
-        if (worth := self.gain(masks, body.ops)) >= 0:
-            heapq.heappush(self._heap, (-worth, tuple(map(_first, masks)), tuple(ordered)))
+        if (worth := self.bound(masks, body.ops)) >= 0:
+            heapq.heappush(self._heap, (-worth, tuple(map(_first, masks)), tuple(ordered), body.ops))
 
-    def best(self) -> tuple[int, ...]:
-        """Return the groups of the merge with the largest gain, or no groups if no merge has a gain."""
-        while self._heap:
-            *_, parts = heapq.heappop(self._heap)
+    def best(self, budget: Budget) -> tuple[int, ...]:
+        """Return the groups of the merge with the largest gain, or no groups if no merge has one or the budget ends."""
+        groups = self.quotient.groups
+        while self._heap and not budget.is_over():
+            _, firsts, parts, union = heapq.heappop(self._heap)
             # A detour is a path between the parts through other groups. It disappears only if a group on the path is
             # merged with one of them. That merge creates a new offer, so this one can be dropped.
-            if all(part in self.quotient.groups for part in parts) and not self.quotient.detour(parts):
+            if not all(part in groups for part in parts) or self.quotient.detour(parts):
+                continue
+            if not union:
                 return parts
+            if (worth := self.gain([groups[part] for part in parts], union)) >= 0:
+                heapq.heappush(self._heap, (-worth, firsts, parts, 0))
         return ()
 
     def merge(self, parts: Sequence[int]) -> int:
@@ -139,9 +151,9 @@ def fully(rules: Rules, forms: Forms) -> list[Mask]:
         return rules.structure.bytes(group, forms.counts)
 
     def saved(parts: Sequence[Mask], union: Mask) -> float:
-        return -1 if forms.refusal(union) else sum(map(moved, parts)) - moved(union)
+        return sum(map(moved, parts)) - moved(union)
 
-    return by_gain(rules, saved)
+    return by_gain(rules, saved, lambda parts, union: -1 if forms.refusal(union) else saved(parts, union))
 
 
 def pairs(rules: Rules, forms: Forms) -> list[Mask]:

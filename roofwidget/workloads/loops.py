@@ -11,7 +11,7 @@ not contain both ways to the scores walks the two axes apart, so then the loops 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from roofwidget.workloads.index import ANY, Axis, Index
@@ -54,19 +54,25 @@ class Loops:
     joined
         A tensor made in the group of which two axes are one loop, or None. Each block of such a kernel would need
         elements that other blocks make.
+    of_op
+        For each product: the loops of each letter.
+    over
+        For each reduction and each product: the loops that it adds up.
     """
 
     sizes: tuple[int, ...]
     axes: dict[int, tuple[Set, ...]]
     joined: int | None
     of_op: dict[int, dict[str, Set]]
+    over: dict[int, Set]
+    _whole: dict[int, Set] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_whole", {t: union(axes) for t, axes in self.axes.items()})
 
     def of(self, t: int) -> Set:
         """Return the loops of a tensor."""
-        found = 0
-        for axis in self.axes.get(t, ()):
-            found |= axis
-        return found
+        return self._whole.get(t, 0)
 
     def count(self, loops: Set) -> int:
         """Return the product of the sizes of loops."""
@@ -107,10 +113,10 @@ class _Joining:
 
     def join(self, one: Sequence[int], other: Sequence[int]) -> None:
         """Make two axes the same loops, from the slowest loop on. Parts that do not match stay apart."""
-        left, right = self.expanded(one), self.expanded(other)
-        if len(left) == len(right) == 1:
-            self._union(left[0], right[0])
+        if len(one) == len(other) == 1 and not self._parts:
+            self._union(self.find(one[0]), self.find(other[0]))
             return
+        left, right = self.expanded(one), self.expanded(other)
         while left and right:
             a, b = left.pop(0), right.pop(0)
             if a == b:
@@ -151,6 +157,7 @@ class LoopsOf:
         self.structure, self.shapes = structure, shapes
         self._known: dict[Mask, Loops] = {}
         self._sizes_of = [self._sizes(walk) for walk in structure.walks]
+        self._over = [self._added(op) for op in range(len(structure.ops))]
         everything = structure.everything
         self._all = self._found(everything)
         self._apart: Mask = union(
@@ -168,13 +175,13 @@ class LoopsOf:
     def _found(self, group: Mask) -> Loops:
         joining = _Joining()
         axes: dict[int, list[list[int]]] = {}
-        letters: dict[int, dict[str, list[int]]] = {}
+        letters: dict[int, dict[str, int]] = {}
         later: list[tuple[int, list[list[int]]]] = []
         for op in members(group):
             walk = self.structure.walks[op]
-            own = letters[op] = {letter: [joining.node(size)] for letter, size in self._sizes_of[op].items()}
+            own = letters[op] = {letter: joining.node(size) for letter, size in self._sizes_of[op].items()}
             for t, each in (*walk.reads, *walk.makes):
-                mine = [[node for letter in axis for node in own[letter]] if axis != ANY else [] for axis in each]
+                mine = [[own[letter] for letter in axis] if axis != ANY else [] for axis in each]
                 if t not in axes:
                     axes[t] = [nodes or [joining.node(self.shapes[t][at])] for at, nodes in enumerate(mine)]
                 elif self.structure.producer[t] & group:
@@ -210,7 +217,7 @@ class LoopsOf:
         self,
         joining: _Joining,
         axes: dict[int, list[list[int]]],
-        letters: dict[int, dict[str, list[int]]],
+        letters: dict[int, dict[str, int]],
         group: Mask,
     ) -> Loops:
         number: dict[int, int] = {}
@@ -224,11 +231,25 @@ class LoopsOf:
             return found
 
         numbered = {t: tuple(map(as_set, each)) for t, each in axes.items()}
-        of_op = {op: {letter: as_set(nodes) for letter, nodes in own.items()} for op, own in letters.items()}
+        of_op = {
+            op: {letter: as_set((node,)) for letter, node in letters[op].items()}
+            for op in members(group & self.structure.of_kind["matmul"])
+        }
         joined = next(
             (t for t, each in numbered.items() if self.structure.producer[t] & group and _overlap(each)), None
         )
-        return Loops(tuple(joining.size[root] for root in number), numbered, joined, of_op)
+        adding = group & (self.structure.of_kind["matmul"] | self.structure.reducing)
+        over = {op: as_set(letters[op][letter] for letter in self._over[op]) for op in members(adding)}
+        return Loops(tuple(joining.size[root] for root in number), numbered, joined, of_op, over)
+
+    def _added(self, op: int) -> set[str]:
+        """Return the letters that a reduction or a product adds up."""
+        s = self.structure
+        walk = s.walks[op]
+        if s.of_kind["matmul"] >> op & 1:
+            return {*self._sizes_of[op]}.difference(*(axis for _, axes in walk.makes for axis in axes))
+        axes = next((axes for t, axes in walk.reads if t == s.reads[op][0]), ())
+        return {letter for at in s.ops[op].axes for letter in axes[at]}
 
 
 def _join(joining: _Joining, one: Sequence[Sequence[int]], other: Sequence[Sequence[int]]) -> None:

@@ -6,6 +6,8 @@ Ops are numbered from 0 in the graph's order. A set of ops is an int whose bit i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -54,7 +56,4 @@ def flood(start: Mask, links: Sequence[Mask], within: Mask) -> Mask:
 
 def union(groups: Iterable[Mask]) -> Mask:
     """Return the union of sets."""
-    found = 0
-    for group in groups:
-        found |= group
-    return found
+    return reduce(or_, groups, 0)

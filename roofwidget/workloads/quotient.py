@@ -67,6 +67,17 @@ class QuotientGraph:
         """Return the other groups that share a tensor with a group, sorted by first op."""
         return self._owners(self._near[number])
 
+    def beside(self, number: int) -> list[int]:
+        """Return groups that share a tensor with a convex group, without most of those that it cannot be merged with.
+
+        An op that depends on another op that reads the group's tensors has that op between itself and the group. A
+        convex union has no such op, or it also has the op between, which is then the op that counts.
+        """
+        s = self.structure
+        far = union(s.after[op] for op in members(self._out[number]))
+        far |= union(s.before[op] for op in members(self._in[number]))
+        return self._owners(self._near[number] & ~far)
+
     def union(self, parts: Iterable[int]) -> Mask:
         """Return the union of groups."""
         return union(self.groups[number] for number in parts)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal, TypeAlias
 
+from roofwidget.chips import MissingFigureError
 from roofwidget.support.budget import Budget
 from roofwidget.support.progress import Progress, advancing
 from roofwidget.workloads import greedy
@@ -79,8 +81,7 @@ def fastest(rules: Rules, forms: Forms, *, budget: Budget | None = None, progres
 
 
 def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> list[Mask]:
-    def saved(parts: Sequence[Mask], union: Mask) -> float:
-        merged = forms.price(union, max(parts, key=int.bit_count))
+    def saved(parts: Sequence[Mask], merged: tuple[float, int] | None) -> float:
         if merged is None:
             return -1.0
         unmerged = sum(price[0] for part in parts if (price := forms.price(part)))
@@ -88,8 +89,18 @@ def _greedy(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> l
         # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
 
+    def bound(parts: Sequence[Mask], union: Mask) -> float:
+        try:
+            return saved(parts, forms.least(union, max(parts, key=int.bit_count)))
+        except MissingFigureError:
+            # A part has no price, but the union may have no form either.
+            return inf
+
+    def gain(parts: Sequence[Mask], union: Mask) -> float:
+        return saved(parts, forms.price(union))
+
     with advancing(progress, None, unit="merge", description="greedy search") as advance:
-        return greedy.by_gain(rules, saved, budget, advance)
+        return greedy.by_gain(rules, bound, gain, budget, advance)
 
 
 @dataclass(frozen=True)
@@ -113,7 +124,7 @@ def _exact(rules: Rules, forms: Forms, budget: Budget, progress: Progress) -> _E
                 return _Exact(groups, evaluations, is_complete=False, budget_ended=True)
             if takes_more(structure, rules, part, left):
                 return _Exact(groups, MAX_STEPS, is_complete=False)
-            found = optimal(structure, rules, forms.price, part, left, budget, advance)
+            found = optimal(structure, rules, forms.price, part, left, budget, advance, forms.least)
             evaluations += found.evaluations
             if found.groups is None:
                 return _Exact(groups, evaluations, is_complete=False, budget_ended=found.budget_ended)
@@ -194,6 +205,10 @@ class _Way:
     group: Mask
     ready: Mask
 
+    def then(self, cost: tuple[float, int]) -> tuple[float, int, int]:
+        """Return the time, the bytes and the kernels after one more group of this cost."""
+        return self.time + cost[0], self.bytes + cost[1], self.kernels + 1
+
 
 def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     structure: Structure,
@@ -203,6 +218,7 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     limit: int,
     budget: Budget | None = None,
     advance: Callable[[int], object] = lambda _ops: None,
+    least: Callable[[Mask, Mask], tuple[float, int]] = lambda _group, _smaller: (0.0, 0),
 ) -> Optimum:
     """Return the fastest partition of `part`, a set of ops that shares no tensor with the other ops of the graph.
 
@@ -220,6 +236,9 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
         The time for the search; None: no limit.
     advance
         A function that takes the number of ops that the search has finished since the last call.
+    least
+        A function of a group and of a smaller group from which it grew: lower bounds of its seconds and bytes. A way
+        that is no better with these is no better with the price, so the price is not asked for.
     """
     budget = budget or Budget(None)
     first = union(1 << op for op in members(part) if not structure.needs[op])
@@ -230,14 +249,16 @@ def optimal(  # noqa: PLR0917 - the graph, its rules, and what ends the search
     for states in sizes[:-1]:
         for done in states:
             way = ways[done]
-            for group in _next_groups(structure, rules, part & ~done, way.ready):
+            for group, smaller in _next_groups(structure, rules, part & ~done, way.ready):
                 if evaluations == limit or budget.is_over():
                     return Optimum(None, evaluations, budget_ended=evaluations < limit)
                 evaluations += 1
+                old = ways.get(state := done | group)
+                if old is not None and not _is_better(way.then(least(group, smaller)), old):
+                    continue
                 if (cost := price(group)) is None:
                     continue
-                found = (way.time + cost[0], way.bytes + cost[1], way.kernels + 1)
-                old = ways.get(state := done | group)
+                found = way.then(cost)
                 if old is None:
                     sizes[state.bit_count()].append(state)
                     ways[state] = _Way(*found, done, group, _ready_after(structure, way.ready, state, group))
@@ -265,8 +286,8 @@ def _ready_after(structure: Structure, ready: Mask, done: Mask, group: Mask) -> 
     return (ready & ~group) | union(1 << op for op in members(later) if not needs[op] & ~done)
 
 
-def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[Mask]:
-    """Yield connected groups of unfinished ops that lead to another downset.
+def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) -> Iterator[tuple[Mask, Mask]]:
+    """Yield connected groups of unfinished ops that lead to another downset, each with the group that it grew from.
 
     `left` has the unfinished ops, and `ready` has the ops among them that can run next.
 
@@ -275,13 +296,13 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) ->
     """
     before, near, clashes = structure.before, structure.near, rules.clashes
     seen = set[Mask]()
-    waiting = [(1 << op, near[op], clashes[op]) for op in members(ready)]
+    waiting = [(1 << op, 0, near[op], clashes[op]) for op in members(ready)]
     while waiting:
-        group, touched, banned = waiting.pop()
+        group, smaller, touched, banned = waiting.pop()
         if group in seen:
             continue
         seen.add(group)
-        yield group
+        yield group, smaller
         for op in members(touched & left & ~group & ~banned):
             added = (before[op] & left | 1 << op) & ~group
             grown = group | added
@@ -292,4 +313,4 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask, ready: Mask) ->
                 touches |= near[new]
                 bans |= clashes[new]
             if not grown & bans:
-                waiting.append((grown, touches, bans))
+                waiting.append((grown, group, touches, bans))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Sequence
 
 import pytest
 
 from roofwidget.chips import Chip, Memory
 from roofwidget.workloads import Graph, Tensor
 from roofwidget.workloads.forms import Forms
+from roofwidget.workloads.greedy import by_gain, unmerged
 from roofwidget.workloads.legality import Body, Rules
 from roofwidget.workloads.masks import members
 from roofwidget.workloads.structure import Structure
@@ -58,6 +60,57 @@ def test_merging_step_by_step_gives_the_verdicts_and_the_prices_of_whole_groups(
             one, other = dice.choice(legal)
             bodies = [body for body in bodies if body not in (one, other)] + [Body.of((one, other))]
     assert (fitting, allowed) == ({True, False}, {True, False})
+
+
+@pytest.mark.parametrize("capacity", [1000, 60_000, 1e9])
+def test_no_price_is_below_the_least_seconds_and_bytes_of_its_group(capacity: float) -> None:
+    chip = Chip("small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, capacity)})
+    reached = set[bool]()
+    for seed in range(25):
+        structure = drawn(seed)
+        rules, forms = Rules(structure), Forms(structure, structure.counts_at(None), chip)
+        for ops in itertools.combinations(range(8), 3):
+            group = sum(1 << op for op in ops)
+            if len(structure.connected(group)) == 1 and rules.allows(group) and (price := forms.price(group)):
+                least = forms.least(group, 1 << ops[0])
+                assert least[0] <= price[0]
+                assert least[1] <= price[1]
+                reached.add(least == price)
+    assert True in reached
+
+
+def test_a_group_that_may_be_merged_with_another_is_beside_it() -> None:
+    fewer = 0
+    for seed in range(25):
+        structure, dice = drawn(seed), random.Random(seed)  # noqa: S311 - a test's dice
+        rules, quotient = Rules(structure), unmerged(structure)
+        while True:
+            legal = []
+            for number, group in quotient.groups.items():
+                near, beside = quotient.near(number), quotient.beside(number)
+                allowed = [other for other in near if rules.allows(group | quotient.groups[other])]
+                assert {*allowed} <= {*beside} <= {*near}
+                fewer += len(near) - len(beside)
+                legal += [(number, other) for other in allowed if not quotient.detour((number, other))]
+            if not legal:
+                break
+            quotient.merge(dice.choice(legal))
+    assert fewer > 0
+
+
+def test_a_merge_that_gains_less_than_its_bound_waits_until_it_is_the_best() -> None:
+    graph = Graph("row")
+    x = graph.input("x", (8,), "bf16")
+    graph.output(graph.relu(graph.relu(graph.relu(x))))
+    asked = list[int]()
+
+    def gain(_parts: Sequence[int], union: int) -> float:
+        asked.append(union)
+        return {0b011: 1.0, 0b110: 2.0}.get(union, -1.0)
+
+    rules = Rules(Structure(graph))
+    assert sorted(by_gain(rules, lambda _parts, union: {0b011: 3.0}.get(union, 2.0), gain)) == [0b001, 0b110]
+    assert asked == [0b011, 0b110, 0b111]
 
 
 def test_three_groups_may_be_merged_though_two_of_them_may_not() -> None:

@@ -119,6 +119,18 @@ def row(ops: int) -> Structure:
     return Structure(graph)
 
 
+def test_a_step_asks_for_no_price_if_its_least_cost_is_no_better() -> None:
+    structure, asked = row(6), list[int]()
+
+    def price(group: int) -> tuple[float, int]:
+        asked.append(group)
+        return 1.0, 10
+
+    found = search.optimal(structure, Rules(structure), price, 0b111111, 1000, least=lambda *_: (1.0, 10))
+    assert found == search.Optimum((0b111111,), 21)
+    assert asked == [0b1, 0b11, 0b111, 0b1111, 0b11111, 0b111111]
+
+
 def fastest_of(ops: int, allowed: set[int], seconds: float, **bytes_: int) -> tuple[int, ...] | None:
     """Return the groups that the exact search finds if only some groups fit, and if each op takes the same time.
 
