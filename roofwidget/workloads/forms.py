@@ -981,7 +981,7 @@ class Forms:
         c = self._levels(g)
         self._check_chain(g, c)
         # Products that add up different axes and have no common rows need all of their operands.
-        alike = len({self._over(g, dot) for dot in c.fed}) == 1
+        alike = len({g.loops.over[dot] for dot in c.fed}) == 1
         lefts = self._with_rows(g, c.ones, c.rows, c.over if alike else 0)
         beside = [dot for dot in c.twos if dot not in c.fed]
         sides = [t for t in self._with_rows(g, beside, c.rows, c.width if alike else 0) if t not in lefts]

@@ -114,7 +114,8 @@ def test_splitting_leaves_a_legal_partition_with_the_op_alone(graph: Graph, seed
     for op in graph.ops:
         apart = partition.split(op)
         assert (op.name,) in apart.groups
-        assert Partition(graph, apart.groups) == apart
+        # A part may need more on chip than the whole did, where the op between its reductions left.
+        assert Partition.on_some_chip(graph, apart.groups) == apart
         assert total(apart) >= total(partition)
 
 
