@@ -100,17 +100,16 @@ NEXT = """(pairs) => {
   const isIn = ({ x, y }) => x > frame.left && x < frame.right && y > frame.top + 20 && y < frame.bottom - 20;
   const isOn = ({ x, y }, one) => one.contains(document.elementFromPoint(x, y));
   const opOf = (name) => flow.querySelector(`.rw-op[data-op='${name}']`);
-  const middle = (op) => {
-    const box = op?.querySelector('rect').getBoundingClientRect();
+  const middle = (one) => {
+    const box = one?.querySelector('rect').getBoundingClientRect();
     return box && { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   };
-  for (const path of flow.querySelectorAll('.rw-hit')) {
-    const { from, to } = path.dataset;
+  for (const hit of flow.querySelectorAll('.rw-hit')) {
+    const { from, to } = hit.dataset;
     if (!pairs.includes(`${from} ${to}`)) continue;
-    const edge = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
     const ends = [opOf(from), opOf(to)];
-    const [start, end] = ends.map(middle);
-    if (!start || !end || ![edge, start, end].every(isIn) || !isOn(edge, path)) continue;
+    const [edge, start, end] = [hit, ...ends].map(middle);
+    if (!start || !end || ![edge, start, end].every(isIn) || !isOn(edge, hit)) continue;
     if (isOn(start, ends[0]) && isOn(end, ends[1])) {
       return { from, to, edge: [edge.x, edge.y], start: [start.x, start.y], end: [end.x, end.y] };
     }
@@ -176,6 +175,7 @@ def drag_size(browser: Browser, server: lab.Server) -> list[float]:
     book = lab.Notebook(browser, server, "size.ipynb", [DECODER], width=1200, height=1400)
     book.run(0)
     drawn = Drawn(book)
+    drawn.open_tab("workload")
     slider = drawn.root.get_by_role("slider", name="seq")
     slider.scroll_into_view_if_needed()
     book.page.evaluate(STAMPS)
