@@ -155,7 +155,7 @@ def chips_named(name: str) -> tuple[Chip, ...]:
     Examples
     --------
     >>> [one.id for one in chips_named("gfx950")], [one.id for one in chips_named("10de:2330")], chips_named("gfx1")
-    (['mi350x', 'mi355x'], ['h100-sxm'], ())
+    (['mi350x', 'mi350p', 'mi355x'], ['h100-sxm'], ())
     """
     catalogue, key = _catalogue(), lookup_key(name)
     entries = (catalogue.by_id[key],) if key in catalogue.by_id else catalogue.by_name.get(key, ())

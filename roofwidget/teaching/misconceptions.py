@@ -501,8 +501,8 @@ def _fewest_bytes() -> Misconception:
         belief="Yes, the fewest bytes take the least time.",
         why="The product is compute-bound. Fewer bytes do not make it faster, and more FLOPs make it slower.",
         right="No, because the LayerNorm then runs many times.",
-        truth="Two kernels take 20 µs and 556 µs: 576 µs. One kernel computes the result in tiles of 256 columns. It "
-        "runs the LayerNorm 64 times, once for each of the 16384 / 256 columns of tiles, and takes 604 µs.",
+        truth="Two kernels take 20 µs and 556 µs: 576 µs. One kernel computes the result in tiles of 128 columns. It "
+        "runs the LayerNorm 128 times, once for each of the 16384 / 128 columns of tiles, and takes 652 µs.",
         others={
             "No, because the two cannot share a kernel.": "They can. With few rows one kernel is faster, because the "
             "repeated arithmetic takes less time than the bytes."

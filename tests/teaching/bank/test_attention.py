@@ -136,9 +136,9 @@ def test_every_exercise_on_attention_is_checked_here() -> None:
 
 
 def test_a_kernel_that_keeps_no_whole_rows_of_the_scores_says_what_they_need() -> None:
-    # A block has at least 64 rows of scores of 2 B. An SM of an H100 keeps 262,144 B.
+    # A block has at least 64 rows of scores of 2 B. A block of an H100 keeps 232,448 B.
     for question in (printed("attention-softmax-fused-time"), *drawn("attention-softmax-fused-time")):
         keys = numbers(question.prompt)[2]
         need = 64 * 2 * keys
         text = f"need {need / 1e6:.2f} MB" if need > 1e6 else f"need {need / 1e3:.0f} kB"
-        assert (text in question.explanation) == (need > 262_144)
+        assert (text in question.explanation) == (need > 232_448)
