@@ -199,6 +199,8 @@ function View({ store, box, theme, tools }: ViewProps) {
   const panels = useMemo(() => pacedStore(store), [store]);
   const headline = useUid();
   const isJudged = useComputed(() => panels.rows.headline.value !== undefined);
+  // Computed, so that a drag, which changes the roofs and the points, does not render the frame.
+  const focus = useComputed(() => roofColours(store, theme.value).get(store.rates.focusChip.value));
   // Whether the chart was drawn. The panels are rendered after the chart's first frame.
   const isSeen = useSignal(false);
   const hasRoom = width >= MIN_CHART_PX;
@@ -227,7 +229,6 @@ function View({ store, box, theme, tools }: ViewProps) {
   );
   const looks = { beside: isBeside, narrow: isNarrow, large: isLarge, dark: theme.value.dark };
   const signs = Object.entries(looks).flatMap(([name, is]) => (is ? [` rw-${name}`] : []));
-  const focus = roofColours(store, theme.value).get(store.rates.focusChip.value);
   const hasVerdict = has("sentence") && !isTold;
   // The answer is the name of the widget, so screen readers say it before the toolbar.
   const name = hasVerdict && isJudged.value ? ({ role: "group", "aria-labelledby": headline } as const) : {};
@@ -239,7 +240,7 @@ function View({ store, box, theme, tools }: ViewProps) {
       lang={numerals.language}
       {...name}
       class={`rw-frame${signs.join("")}`}
-      style={{ zoom: `${scale}`, "--rw-focus": focus }}
+      style={{ zoom: `${scale}`, "--rw-focus": focus.value }}
     >
       <div ref={head}>
         <StoryPanel store={store} />

@@ -157,10 +157,14 @@ export const placedLabels = (
 // Memoized: while a roof is dragged, the axes do not change.
 const axes = memoize<VNode>();
 
+/** Whether a layer has something to draw. An empty layer would be compared with itself in every frame of a drag. */
+const isAny = (marks: readonly unknown[]) => marks.length > 0;
+
 /** Draws what is below the points. */
 export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, changes }: RooflineMarks): VNode {
   const { scales, units, theme } = scene;
   const frame = frameOf(scales);
+  const [xs, joins] = [tiesOf(scene), joinsOf(scene)];
   return (
     <>
       {focusWash(scene)}
@@ -168,17 +172,21 @@ export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, chan
         <Axes {...{ scales, units, theme }} />
       ))}
       <RidgeTicks {...scene} />
-      <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
-      <Ghosts scene={scene} shown={snapshots} changes={changes} />
+      {isAny(xs) && <Ties xs={xs} scales={scales} theme={theme} />}
+      {isAny(snapshots) && <Ghosts scene={scene} shown={snapshots} changes={changes} />}
       <Roofs {...scene} />
-      <Clip box={scales.whole ? scales.plot : frame}>
-        <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
-      </Clip>
-      <Clip box={frame}>
-        <Gaps gaps={gaps} theme={theme} />
-        <RunArrows arrows={arrows} theme={theme} />
-        <TrailMarks lines={lines} theme={theme} />
-      </Clip>
+      {isAny(joins) && (
+        <Clip box={scales.whole ? scales.plot : frame}>
+          <Joins joins={joins} marked={scene.marked} theme={theme} />
+        </Clip>
+      )}
+      {(isAny(gaps) || isAny(arrows) || isAny(lines)) && (
+        <Clip box={frame}>
+          <Gaps gaps={gaps} theme={theme} />
+          <RunArrows arrows={arrows} theme={theme} />
+          <TrailMarks lines={lines} theme={theme} />
+        </Clip>
+      )}
     </>
   );
 }
@@ -197,9 +205,11 @@ export function layersOver(
   const { scales, theme } = scene;
   return (
     <>
-      <Clip box={frameOf(scales)}>
-        <MovedKernels ghosts={ghosts} looks={looks} dragged={dragged} theme={theme} />
-      </Clip>
+      {isAny(ghosts) && (
+        <Clip box={frameOf(scales)}>
+          <MovedKernels ghosts={ghosts} looks={looks} dragged={dragged} theme={theme} />
+        </Clip>
+      )}
       <OffScaleSigns scene={scene} />
       <Leaders labels={labels} scene={scene} />
       {rulers}

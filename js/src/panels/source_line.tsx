@@ -1,5 +1,6 @@
 // The line above the verdict: which file, of which tool, with how many kernels on which chip, and what to know of it.
 
+import { useComputed } from "@preact/signals";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { toolOf } from "../text/tools.ts";
@@ -16,6 +17,7 @@ export function SourceLine({ store }: { store: Store }) {
   const kernels = store.rows.kernels.value;
   const runs = store.rows.runs.value;
   const graph = store.workload.graph.value?.graph;
+  const count = useComputed(() => countOf(store));
   if (kernels.n === 0) return null;
   return (
     <div class="rw-source" data-rw="source">
@@ -34,7 +36,7 @@ export function SourceLine({ store }: { store: Store }) {
           {kernels.readAs && toolOf(kernels.readAs.format) && <span>{toolOf(kernels.readAs.format)}</span>}
         </>
       )}
-      {!graph && <span>{countOf(store)}</span>}
+      {!graph && <span>{count}</span>}
       {!graph && kernels.warnings.length > 0 && <span class="rw-remark">{kernels.warnings[0]}</span>}
       {!graph && <Remarks kernels={kernels} />}
       {runs && store.view.openFiles.value !== "nothing" && (

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
-import { px, type Spot } from "../paths.ts";
+import { circlePath, px, type Spot } from "../paths.ts";
 import { clamp, joined, type Scale, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { type Bubble, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
@@ -236,12 +236,9 @@ export const gripsOf = (scene: HandledRoof) =>
   });
 
 /** Three dots on each part of the roof, for fingers: they show where the roof can be dragged. */
-export const RoofGrips = ({ colour, ...scene }: HandledRoof & { readonly colour: string }) => (
-  <g class="rw-grips" data-rw="grips" fill={colour}>
-    {gripsOf(scene).map(({ part, level, x, y, along }) =>
-      DOTS_PX.map((by) => (
-        <circle key={`${part} ${level} ${by}`} cx={px(x + by * along[0])} cy={px(y + by * along[1])} r={DOT_PX} />
-      )),
-    )}
-  </g>
-);
+export const RoofGrips = ({ colour, ...scene }: HandledRoof & { readonly colour: string }) => {
+  const dots = gripsOf(scene).flatMap(({ x, y, along: [across, down] }) =>
+    DOTS_PX.map((by) => circlePath([x + by * across, y + by * down], DOT_PX)),
+  );
+  return <path class="rw-grips" data-rw="grips" fill={colour} d={dots.join("")} />;
+};

@@ -1,6 +1,7 @@
 // The pills of the toolbar: one for each chip, with a switch that shows and hides its roof.
 
-import { useRef } from "preact/hooks";
+import { computed } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
 import { roofColours } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import type { Store } from "../../state/store.ts";
@@ -38,7 +39,8 @@ interface PillsProps {
 }
 
 export function Pills({ store, theme, pills, own }: PillsProps) {
-  const colours = roofColours(store, theme);
+  // Computed, so that a drag, which changes the roofs and the points, does not render the pills.
+  const colours = useMemo(() => computed(() => roofColours(store, theme)), [store, theme]).value;
   const lock = store.lesson.lockNote("chips");
   return (
     <div class="rw-pills">
