@@ -59,9 +59,10 @@ export function createRates(
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  function rateLimits(key: RateKey): RateLimits {
-    const { quantity } = key;
-    const isLimited = quantity === "peak_flops" || rateOf(key)?.key === focusRoof.value?.level;
+  // Computed, so that a drag does not render the controls whose limits it does not change.
+  const focusLevel = computed(() => focusRoof.value?.level);
+  function rateLimits({ quantity, level }: RateKey): RateLimits {
+    const isLimited = quantity === "peak_flops" || level === undefined || level === focusLevel.value;
     return isLimited ? limitsOf(quantity) : UNLIMITED;
   }
   function limitsOf(quantity: Quantity): RateLimits {

@@ -4,6 +4,7 @@
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
+import { memoize } from "../../ui/memoize.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
 import { holds, isNarrow } from "../scales.ts";
@@ -50,6 +51,15 @@ function groupsOf(roofs: readonly Roof[], { focus, scales: { y } }: Scene): Roof
   return groups.map((group) => group.roofs.sort((a, b) => Number(b === focus) - Number(a === focus)));
 }
 
+const cutNames = memoize<ReadonlyMap<string, string>>();
+
+/** Returns the names of chips with at most MAX_ROOF_LETTERS letters. */
+const cutOf = (names: ReadonlyMap<string, string>) =>
+  cutNames(names, [], () => {
+    const isShort = (text: string) => text.length <= MAX_ROOF_LETTERS;
+    return new Map([...names].map(([id, name]) => [id, shortenToWords(name, isShort)]));
+  });
+
 /** The label of roofs with one line: their names and their rate, and what was measured. */
 function nameLabel(group: readonly Roof[], scene: Scene): Label {
   const { roofs, focus, names, scales, units } = scene;
@@ -57,9 +67,9 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
   const brief = briefNamesOf(roofs, names);
   const entriesOf = (isBrief: boolean): LabelName[] =>
     group.map((roof) => {
-      const name = (isBrief && brief.get(roof.chip.id)) || names.get(roof.chip.id) || roof.chip.name;
-      const text = shortenToWords(name, (some) => some.length <= MAX_ROOF_LETTERS);
-      return { text, bold: roof === focus, colour: roof.chip.id };
+      const { id, name } = roof.chip;
+      const text = (isBrief && cutOf(brief).get(id)) || cutOf(names).get(id) || name;
+      return { text, bold: roof === focus, colour: id };
     });
   const rates = group.map((roof) => units.rate(roof.peak, 4));
   const isOne = new Set(rates).size === 1;

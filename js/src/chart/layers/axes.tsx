@@ -105,8 +105,13 @@ const TickTexts = ({ ticks, bottom }: { readonly ticks: readonly TickText[]; rea
   </>
 );
 
+// Memoized: while a roof is dragged, the axes do not change.
+const knownTexts = memoize<readonly TickText[]>();
+
 const textsOf = (scale: Scale, room: number, units: Units, counting: Counting) =>
-  namedTicks(scale, room, units.tickBase, counting).map(({ value, text }): TickText => [scale(value), text]);
+  knownTexts(scale, [room, units, counting], () =>
+    namedTicks(scale, room, units.tickBase, counting).map(({ value, text }): TickText => [scale(value), text]),
+  );
 
 /** Draws what no roof changes: the grid, the titles and the rates. */
 export function Axes({ scales, units, theme }: AxesProps) {
