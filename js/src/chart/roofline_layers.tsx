@@ -180,7 +180,7 @@ export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, chan
           <Joins joins={joins} marked={scene.marked} theme={theme} />
         </Clip>
       )}
-      {(isAny(gaps) || isAny(arrows) || isAny(lines)) && (
+      {isAny([...gaps, ...arrows, ...lines]) && (
         <Clip box={frame}>
           <Gaps gaps={gaps} theme={theme} />
           <RunArrows arrows={arrows} theme={theme} />

@@ -418,7 +418,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     barred: ", nicht vereinbar",
     runs: (op, times, flops) => `${op} läuft ${times}-mal: ${flops}`,
     isRead: (tensor, times) => `${tensor} wird ${times}-mal gelesen`,
-    partial: (bytes) => `${bytes} an Teilsummen werden geschrieben und gelesen`,
+    partial: (bytes) => `${bytes} Teilsummen geschrieben und gelesen`,
     sides: { memory: "speichergebunden", compute: "rechengebunden", "": "" },
     fold: "Diesen Kernel zuklappen",
     fuse: (kernels, ops, chip, time) =>
@@ -432,15 +432,15 @@ export const catalogue: Like<typeof en.catalogue> = {
     notConnected: (one, other) => `${one} und ${other} haben keinen Tensor gemeinsam`,
     barrier: (op) => `${op} ist undurchsichtig: ein ganzer Algorithmus, der seinen Kernel nicht teilen kann`,
     reasons: {
-      beside: (op, product) => `${op} speist ${product} nicht und verwendet auch nicht dessen Ergebnis`,
+      beside: (op, product) => `${op} speist ${product} nicht und nutzt dessen Ergebnis nicht`,
       unrelated: (one, other) =>
         `${one} und ${other} sind Matrixprodukte ohne gemeinsamen Eingang und gemeinsames Ergebnis`,
       levels: (one, two, three) =>
-        `${one}, ${two} und ${three} sind drei Matrixprodukte nacheinander: ein Kernel hat höchstens zwei`,
+        `${one}, ${two} und ${three} sind drei Produkte nacheinander: ein Kernel hat höchstens zwei`,
       "both made": (op) =>
         `beide Operanden von ${op} sind Produkte desselben Kernels: ein Block hat Zeilen nur von einem`,
       window: (op, maker) =>
-        `${op} liest ein Fenster des Ergebnisses von ${maker}: benachbarte Blöcke würden dieselben Elemente berechnen`,
+        `${op} liest ein Fenster des Ergebnisses von ${maker}: Nachbarblöcke würden dasselbe berechnen`,
       "window rows": (op, reduction) =>
         `${op} liest Nachbarn jedes Elements, daher kann ${reduction} seine Zeilen nicht ganz haben`,
       "other axes": (op, product) => `${op} reduziert andere Achsen als die von ${product}`,
@@ -450,11 +450,11 @@ export const catalogue: Like<typeof en.catalogue> = {
       "across blocks": (op) => `${op} summiert Zeilen auf, die über Blöcke verteilt sind`,
       "whole rows": (op, product) => `${op} braucht ganze Zeilen von ${product}: den Chip anzeigen, der sie fasst`,
       chain: (one, other) =>
-        `${one} und ${other} sind zwei Produkte nacheinander: den Chip anzeigen, der ihre Zeilen fasst`,
+        `${one} und ${other} sind zwei Produkte nacheinander: einen Chip anzeigen, der sie fasst`,
     },
     joined: (tensor) => `jeder Block von ${tensor} braucht Elemente, die andere Blöcke berechnen`,
     prologueAxis: ({ name, axes }, product) =>
-      `${name} reduziert ${reduced(axes)}, die ${product} nicht aufsummiert: jeder Block bräuchte alle Zeilen davon`,
+      `${name} reduziert ${reduced(axes)}, die ${product} nicht aufsummiert: jeder Block bräuchte alle Zeilen`,
     shuffle: (op, size, holds) =>
       `${op} verschiebt Elemente auf unbekannte Weise: die Tensoren (${size}) passen nicht ganz auf den Chip; ${holds}`,
     notConvex: (inner, first, last) => `${inner} muss nach ${first} und vor ${last} laufen`,

@@ -162,11 +162,11 @@ describe("why ops are no kernel", () => {
   it("names the ops, in an order that German has", () => {
     const { reasons } = fusionWords;
     expect(Object.entries(reasons).map(([reason, sentence]) => [reason, sentence("a", "b", "c")])).toEqual([
-      ["beside", "a speist b nicht und verwendet auch nicht dessen Ergebnis"],
+      ["beside", "a speist b nicht und nutzt dessen Ergebnis nicht"],
       ["unrelated", "a und b sind Matrixprodukte ohne gemeinsamen Eingang und gemeinsames Ergebnis"],
-      ["levels", "a, b und c sind drei Matrixprodukte nacheinander: ein Kernel hat höchstens zwei"],
+      ["levels", "a, b und c sind drei Produkte nacheinander: ein Kernel hat höchstens zwei"],
       ["both made", "beide Operanden von a sind Produkte desselben Kernels: ein Block hat Zeilen nur von einem"],
-      ["window", "a liest ein Fenster des Ergebnisses von b: benachbarte Blöcke würden dieselben Elemente berechnen"],
+      ["window", "a liest ein Fenster des Ergebnisses von b: Nachbarblöcke würden dasselbe berechnen"],
       ["window rows", "a liest Nachbarn jedes Elements, daher kann b seine Zeilen nicht ganz haben"],
       ["other axes", "a reduziert andere Achsen als die von b"],
       ["unused axes", "a hat Achsen, die b nicht verwendet"],
@@ -174,11 +174,11 @@ describe("why ops are no kernel", () => {
       ["block rows", "a reduziert entlang der Zeilen, die über Blöcke verteilt sind"],
       ["across blocks", "a summiert Zeilen auf, die über Blöcke verteilt sind"],
       ["whole rows", "a braucht ganze Zeilen von b: den Chip anzeigen, der sie fasst"],
-      ["chain", "a und b sind zwei Produkte nacheinander: den Chip anzeigen, der ihre Zeilen fasst"],
+      ["chain", "a und b sind zwei Produkte nacheinander: einen Chip anzeigen, der sie fasst"],
     ]);
     expect(fusionWords.joined("s")).toBe("jeder Block von s braucht Elemente, die andere Blöcke berechnen");
     expect(fusionWords.prologueAxis({ name: "norm", axes: [0, 2] }, "mm")).toBe(
-      "norm reduziert Achsen 0, 2, die mm nicht aufsummiert: jeder Block bräuchte alle Zeilen davon",
+      "norm reduziert Achsen 0, 2, die mm nicht aufsummiert: jeder Block bräuchte alle Zeilen",
     );
   });
   it("says how much tiles and rows need, and what the chip holds", () => {

@@ -68,8 +68,7 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
   const entriesOf = (isBrief: boolean): LabelName[] =>
     group.map((roof) => {
       const { id, name } = roof.chip;
-      const text = (isBrief && cutOf(brief).get(id)) || cutOf(names).get(id) || name;
-      return { text, bold: roof === focus, colour: id };
+      return { text: cutOf(isBrief ? brief : names).get(id) ?? name, bold: roof === focus, colour: id };
     });
   const rates = group.map((roof) => units.rate(roof.peak, 4));
   const isOne = new Set(rates).size === 1;
