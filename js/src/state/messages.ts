@@ -78,6 +78,8 @@ export function createMessages(
   /** The start of the present period of a stream: the time of the last message, or of the first change after a pause. */
   let start = Number.NEGATIVE_INFINITY;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  /** Whether a batch of a stream waits until the page is idle: it takes the changes that come until then. */
+  let isDue = false;
   /** Whether the next batch is sent immediately after Python's answer. If false, a stream sends it later. */
   let isUrgent = false;
   /** Whether this page has ever had a kernel. If not, the page may belong to a saved notebook without a kernel. */
@@ -180,6 +182,7 @@ export function createMessages(
   /** Sends the collected changes. If a message is unanswered, the changes are sent after the answer. */
   function send({ stream = false, later = false }: SendOptions = {}) {
     if (!stream && !later) return flush();
+    if (stream && isDue) return;
     let wait = 0;
     if (stream) {
       const now = performance.now();
@@ -187,7 +190,13 @@ export function createMessages(
       wait = Math.min(REST_MS, start + PERIOD_MS - now);
     }
     clearTimeout(timer);
-    timer = setTimeout(() => whenIdle(flush, MAX_WAIT_MS), wait);
+    timer = setTimeout(() => {
+      isDue = true;
+      whenIdle(() => {
+        isDue = false;
+        flush();
+      }, MAX_WAIT_MS);
+    }, wait);
   }
   /** Asks Python for the values of traits. */
   function ask(names: Iterable<string>, how?: SendOptions) {

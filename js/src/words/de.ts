@@ -449,8 +449,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       "block rows": (op) => `${op} reduziert entlang der Zeilen, die über Blöcke verteilt sind`,
       "across blocks": (op) => `${op} summiert Zeilen auf, die über Blöcke verteilt sind`,
       "whole rows": (op, product) => `${op} braucht ganze Zeilen von ${product}: den Chip anzeigen, der sie fasst`,
-      chain: (one, other) =>
-        `${one} und ${other} sind zwei Produkte nacheinander: einen Chip anzeigen, der sie fasst`,
+      chain: (one, other) => `${one} und ${other} sind zwei Produkte nacheinander: einen Chip anzeigen, der sie fasst`,
     },
     joined: (tensor) => `jeder Block von ${tensor} braucht Elemente, die andere Blöcke berechnen`,
     prologueAxis: ({ name, axes }, product) =>
