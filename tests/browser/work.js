@@ -16,7 +16,6 @@
     const own = element.localName + classes.map((name) => `.${name}`).join("") + (part ? `[${part}]` : "");
     return classes.length > 0 || !element.parentElement ? own : `${nameOf(element.parentElement)} > ${own}`;
   };
-  /** Names of removed nodes are those of the elements that they are removed from. */
   const elementsIn = (node) => (node.nodeType === Node.ELEMENT_NODE ? 1 + node.querySelectorAll("*").length : 0);
   function note(records) {
     for (const { type, target, attributeName, addedNodes, removedNodes } of records) {
@@ -28,6 +27,7 @@
           if (elements > 0) count("created", nameOf(node), elements);
           else count("texts", nameOf(target));
         }
+        // A removed node has no parent whose name could help: it counts for the element that it was removed from.
         for (const node of removedNodes) if (elementsIn(node) > 0) count("removed", nameOf(target), elementsIn(node));
       }
     }
@@ -73,7 +73,7 @@
     if (Object.hasOwn(window, name)) intercept(window, name, () => count("measured", name));
   }
 
-  // The area of a rectangle that is painted, CSS px². A clip is the sum of its rectangles.
+  // The state of contexts for the area that is painted, CSS px²: of a clip, the sum of its rectangles.
   const clips = new WeakMap();
   const stateOf = (context) => {
     if (!clips.has(context)) clips.set(context, { path: 0, clip: Infinity, saved: [] });
@@ -103,14 +103,16 @@
     },
     clearRect: (_, [, , width, height], context) => paint(context, Math.abs(width * height)),
     fillRect: (_, [, , width, height], context) => paint(context, Math.abs(width * height)),
-    putImageData: (_, [image, , , , , width = image.width, height = image.height], context) =>
-      // Image data ignore the clip and the transformation.
-      isShown(context) && (work.painted += Math.abs(width * height) / (scaleOf(context) || 1)),
+    // Image data ignore the clip and the transformation.
+    putImageData(_, [image, , , , , width = image.width, height = image.height], context) {
+      if (isShown(context)) work.painted += Math.abs(width * height) / (scaleOf(context) || 1);
+    },
   };
   for (const { prototype } of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) {
     for (const name of Object.getOwnPropertyNames(prototype)) {
-      if (typeof Object.getOwnPropertyDescriptor(prototype, name).value !== "function" || name === "constructor") continue;
-      if (name === "getTransform") continue;
+      // Properties only set what later calls paint with; this script itself calls the method getTransform.
+      const isMethod = typeof Object.getOwnPropertyDescriptor(prototype, name).value === "function";
+      if (!isMethod || name === "constructor" || name === "getTransform") continue;
       intercept(prototype, name, (context, options) => {
         count("canvas", name);
         effects[name]?.(stateOf(context), options, context);
