@@ -220,8 +220,8 @@ class Grip:
         self._mouse = slider.page.mouse
         self._track = box["width"] - 16
         self._left, self._y = box["x"] + 8, box["y"] + box["height"] / 2
-        self._share = (now - low) / (high - low)
-        self.to(self._share)
+        self.share = (now - low) / (high - low)
+        self.to(self.share)
         self._mouse.down()
 
     def to(self, share: float) -> None:
@@ -231,7 +231,7 @@ class Grip:
     def by(self, share: float, *, steps: int, during: Callable[[], object] = lambda: None) -> None:
         """Move the thumb on by a share of its track, one step a frame; `during` is called after each step."""
         for step in range(1, steps + 1):
-            self.to(self._share + share * step / steps)
+            self.to(self.share + share * step / steps)
             time.sleep(0.016)
             during()
 

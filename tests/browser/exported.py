@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tests.browser.drawn import Drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
 class Exported:
     """A page opened from its file, without a network, and what went wrong on it."""
 
-    def __init__(self, browser: Browser, folder: Path, html: str, *, fragment: str = "", **options: Any) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        folder: Path,
+        html: str,
+        *,
+        fragment: str = "",
+        prepare: Callable[[Page], None] = lambda _: None,
+        **options: Any,
+    ) -> None:
         path = folder / "page.html"
         path.write_text(html, encoding="utf-8")
         self.address = path.as_uri()
@@ -30,6 +40,7 @@ class Exported:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("console", lambda message: self.faults.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        prepare(self.page)
         self.page.goto(self.address + fragment)
 
     @property
