@@ -1,1 +1,7 @@
 """Kernels: one kernel, a table of kernels, and the operations on a table that need no chip."""
+
+from __future__ import annotations
+
+from roofwidget.support.late import late
+
+__getattr__ = late(__name__, "concat", "matching", "presets", "reading", "series", "table_report")

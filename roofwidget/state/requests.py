@@ -40,12 +40,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget import wire
 from roofwidget.chips import chips
-from roofwidget.readers.input.source import Source
 from roofwidget.support.text_tables import one_line
+
+if TYPE_CHECKING:
+    from roofwidget.readers import Source
 
 KIND: Final = "roofwidget-request"
 """The kind of a page's custom messages that this module describes."""

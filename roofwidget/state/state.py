@@ -17,14 +17,16 @@ from roofwidget.state.rows import Rows
 from roofwidget.state.view import View
 from roofwidget.state.workload import Workload
 from roofwidget.support.did_you_mean import did_you_mean
-from roofwidget.workloads import Graph
-from roofwidget.workloads.partition import Partition
+
+if TYPE_CHECKING:
+    from roofwidget.workloads import Graph
+    from roofwidget.workloads.partition import Partition
 
 
 class Memory:
     """What rules remember. No trait shows it."""
 
-    left = Field[Mapping[str, tuple[Graph, Partition]]](None, MappingProxyType, MappingProxyType({}))
+    left: Field[Mapping[str, tuple[Graph, Partition]]] = Field(None, MappingProxyType, MappingProxyType({}))
     """The graph and the last partition of each phase that was left."""
     former_columns = Field[frozenset[str]](None, frozenset, frozenset())
     """The columns of a file's own that the kernels before the present ones had."""
