@@ -68,10 +68,9 @@ from roofwidget import workloads
 from roofwidget.analysis import compare_runs, snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
-from roofwidget.kernels import matching, reading
+from roofwidget.kernels import concat, matching, reading
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import markdown
@@ -159,17 +158,22 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
 
 def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
     """Return the kernels as one dict, whose columns are binary buffers."""
-    program = concat({"program": kernels.program, "step": kernels.steps})
     return {
         **_columns(kernels),
         "series": kernels.series,
         "same": _same_kernels(kernels),
-        "program": _columns(program) if len(program) else None,
+        "program": _totals(kernels),
         "chip": None if kernels.chip is None else _chip(kernels.chip),
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],
         "source": text_to_wire(kernels.source),
         **_read_as(kernels),
     }
+
+
+def _totals(kernels: Kernels) -> dict[str, Any] | None:
+    """Return the totals of the whole program and of its steps, or None if there are none."""
+    tables = {"program": kernels.program, "step": kernels.steps}
+    return _columns(concat.concat(tables)) if any(map(len, tables.values())) else None
 
 
 def _read_as(kernels: Kernels) -> dict[str, Any]:

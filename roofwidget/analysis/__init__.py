@@ -11,7 +11,6 @@ __getattr__ = late(
     "compare_runs",
     "kernel_moves",
     "projection",
-
     "snapshot",
     "verdict",
 )

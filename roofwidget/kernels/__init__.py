@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from roofwidget.support.late import late
 
-__getattr__ = late(__name__, "concat", "matching", "presets", "reading", "series", "table_report")
+__getattr__ = late(
+    __name__, "column_meanings", "concat", "matching", "presets", "reading", "series", "table_fields", "table_report"
+)

@@ -16,21 +16,28 @@ from typing import Any
 class _Late(ModuleType):
     """Stands for a module, and has its names."""
 
+    def __loaded(self) -> ModuleType:
+        own = vars(self)
+        if "loaded" not in own:
+            own["loaded"] = import_module(self.__name__)
+        loaded: ModuleType = own["loaded"]
+        return loaded
+
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
-        return import_module(self.__name__).__doc__
+        return self.__loaded().__doc__
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        return getattr(self.__loaded(), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(import_module(self.__name__), name, value)
+        setattr(self.__loaded(), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(import_module(self.__name__), name)
+        delattr(self.__loaded(), name)
 
     def __dir__(self) -> list[str]:
-        return dir(import_module(self.__name__))
+        return dir(self.__loaded())
 
 
 def late(package: str, *modules: str) -> Callable[[str], ModuleType]:
