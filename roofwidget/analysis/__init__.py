@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from roofwidget.support.late import late
 
-__getattr__ = late(
-    __name__,
-    "bound_lenient",
-    "bound_report",
-    "compare_runs",
-    "kernel_moves",
-    "projection",
-    "snapshot",
-    "verdict",
-)
+if not TYPE_CHECKING:
+    __getattr__ = late(
+        __name__,
+        "bound_lenient",
+        "bound_report",
+        "compare_runs",
+        "kernel_moves",
+        "projection",
+        "snapshot",
+        "verdict",
+    )

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from roofwidget.support.late import late
 
-__getattr__ = late(
-    __name__, "column_meanings", "concat", "matching", "presets", "reading", "series", "table_fields", "table_report"
-)
+if not TYPE_CHECKING:
+    __getattr__ = late(
+        __name__,
+        "column_meanings",
+        "concat",
+        "matching",
+        "presets",
+        "reading",
+        "series",
+        "table_fields",
+        "table_report",
+    )

@@ -225,6 +225,12 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def known_numbers(given: list[float | None]) -> list[float] | None:
+    """Return a column with NaN in place of None, or None if no number is known."""
+    is_known = any(number is not None for number in given)
+    return [np.nan if number is None else number for number in given] if is_known else None
+
+
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
     """Return columns by precision or level. Each row gives a number or a mapping by precision or level."""
     found: dict[str, dict[int, float]] = {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from roofwidget.support.late import late
 
-__getattr__ = late(__name__, "snapshots")
+if not TYPE_CHECKING:
+    __getattr__ = late(__name__, "snapshots")

@@ -13,31 +13,33 @@ from types import ModuleType
 from typing import Any
 
 
+@cache
+def _loaded(name: str) -> ModuleType:
+    return import_module(name)
+
+
 class _Late(ModuleType):
     """Stands for a module, and has its names."""
 
-    def __loaded(self) -> ModuleType:
-        own = vars(self)
-        if "loaded" not in own:
-            own["loaded"] = import_module(self.__name__)
-        loaded: ModuleType = own["loaded"]
-        return loaded
-
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
-        return self.__loaded().__doc__
+        return _loaded(self.__name__).__doc__
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        return vars(_loaded(self.__name__))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__loaded(), name)
+        return getattr(_loaded(self.__name__), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.__loaded(), name, value)
+        setattr(_loaded(self.__name__), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(self.__loaded(), name)
+        delattr(_loaded(self.__name__), name)
 
     def __dir__(self) -> list[str]:
-        return dir(self.__loaded())
+        return dir(_loaded(self.__name__))
 
 
 def late(package: str, *modules: str) -> Callable[[str], ModuleType]:
