@@ -61,14 +61,14 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def stood_in() -> Iterator[str]:
-    """Yield each module that a package has loaded late: the texts of its call of `late`."""
+    """Yield each module for which its package has a stand-in: what `late` is called with."""
     for package, path in FILES.items():
         for node in ast.walk(ast.parse(text_of(path))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "late":
-                names = {"_LATE": roofwidget._LATE}
-                for one in node.args[1:]:
-                    given = names[one.value.id] if isinstance(one, ast.Starred) else [ast.literal_eval(one)]
-                    yield from (f"{package}.{name}" for name in given)
+                given = [str(one.value) for one in node.args if isinstance(one, ast.Constant)] or vars(roofwidget)[
+                    "_LATE"
+                ]
+                yield from (f"{package}.{name}" for name in given)
 
 
 def test_modules_are_imported_by_name_only_where_names_load_late_and_each_is_there() -> None:
