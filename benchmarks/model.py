@@ -1,4 +1,7 @@
-"""Milliseconds of a model and a widget of 1,000 kernels, and of an assignment that moves a rate, with its message."""
+"""Processor time of a model and a widget of 1,000 kernels, and of an assignment that moves a rate, with its message.
+
+The time is that of the thread: the picture's engine starts in another one, and other programs do not count.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ def median_ms(act: Callable[[], object], rounds: int) -> float:
     act()
     gc.collect()
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.thread_time()
         act()
-        taken.append(time.perf_counter() - start)
+        taken.append(time.thread_time() - start)
     return statistics.median(taken) * 1e3
 
 

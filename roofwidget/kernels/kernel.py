@@ -171,6 +171,8 @@ def as_kernel(record: Any, row: int) -> Kernel:
 def _number(value: Number, unit: str, what: str) -> float | None:
     if value is None:
         return None
+    if type(value) is float and 0 <= value < math.inf:
+        return value  # the usual case, of which a table may have many
     number = units.parse(value, unit, what)
     if not 0 <= number < math.inf:
         if math.isnan(number):
@@ -205,6 +207,8 @@ def _word(value: object, what: str) -> str | None:
 
 
 def _launches(value: object, what: str) -> int:
+    if type(value) is int and value == 1:
+        return value  # the usual case
     number = units.parse(value, "FLOP", what)
     if not (number >= 1 and number.is_integer()):
         raise ValueError(f"{what} must be a whole number from 1, got {value!r}")
