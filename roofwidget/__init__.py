@@ -16,6 +16,7 @@ from typing import Any
 
 # Not when it is first used, like the others: the folder of the same name would be found instead.
 from roofwidget.chips import chips as chips
+from roofwidget.support.late import late
 
 # The public names are listed in the stub beside this file, for type checkers too, a line for each: "from MODULE import
 # NAME as NAME". The module is imported when the name is first used, because few users need ipywidgets, bqplot and all
@@ -25,6 +26,10 @@ _LINES = [line.split() for line in _STUB.splitlines() if line.startswith("from "
 _NAMES = {name: module for _, module, _, name, *_ in sorted(_LINES, key=itemgetter(3))}
 _UNLISTED = {line[3] for line in _LINES if "__all__" in line}
 
+# Packages that few charts need: those without a graph, and those whose kernels are not from a file.
+_LATE = ("readers", "workloads")
+_stand_in = late(__name__, *_LATE)
+
 __all__ = [name for name in _NAMES if name not in _UNLISTED]
 
 
@@ -33,6 +38,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked for
 
         return version("roofwidget")
+    if name in _LATE:
+        return _stand_in(name)
     if name not in _NAMES:
         raise AttributeError(f"module 'roofwidget' has no attribute '{name}'")
     module = _NAMES[name]

@@ -27,7 +27,7 @@ from traitlets import (
 
 from roofwidget.state.cell import Cell, Hold, Make
 from roofwidget.state.field import OWNER_IN_HELP, Field, Refused, WrongFormError
-from roofwidget.state.state import EMPTY, TRAITS, State, change, differing, stored, wire_value
+from roofwidget.state.state import EMPTY, TRAITS, State, change, has_changed, stored, wire_value
 
 # A validator that changes the model whenever it is asked would never end.
 _MAX_TRIES: Final = 1000
@@ -116,7 +116,7 @@ class Faced(_Traits):
         for key, method in own.items():
             for name in map(str, method.trait_names) if isinstance(method, ValidateHandler) else ():
                 found[name] = tuple(dict.fromkeys((*found.get(name, ()), key)))
-        cls._validators = found
+        cls._validators = {name: found[name] for name in TRAITS if name in found}
         cls._defaults |= {one.trait_name for one in own.values() if isinstance(one, DefaultHandler)} & TRAITS.keys()
 
     def setup_instance(self, *args: Any, **options: Any) -> None:
@@ -210,8 +210,8 @@ class Faced(_Traits):
 
     def _validated(self, before: State, after: State, make: Make) -> tuple[State, Make]:
         """Return the changed state after the validators of subclasses. They read the proposed values of all traits."""
-        for name in differing(before, after):
-            for method in self._validators.get(name, ()):
+        for name in [name for name in self._validators if has_changed(before, after, name)]:
+            for method in self._validators[name]:
                 proposal = Bunch(trait=getattr(type(self), name), value=getattr(after, name), owner=self)
                 try:
                     with self._cell.seeing(after):

@@ -19,31 +19,23 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from traitlets import TraitError
 
-from roofwidget import wire
-from roofwidget.analysis import bound_report
-from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.compare_runs import compare_runs
-from roofwidget.analysis.kernel_moves import with_moves
-from roofwidget.analysis.projection import Projection, project
-from roofwidget.analysis.result import Bound
-from roofwidget.analysis.snapshot import Snapshot
-from roofwidget.analysis.verdict import Fusion, Verdict, facts_of, verdict_of
+from roofwidget import wire, workloads
+from roofwidget.analysis import bound_lenient, bound_report, compare_runs, kernel_moves, projection, verdict
 from roofwidget.chips import FORMER_IDS, Chip, MissingFigureError, chip_of_saved_id
 from roofwidget.export import answers, engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Style, Theme
 from roofwidget.face import Faced, telling
+from roofwidget.kernels import presets, series
 from roofwidget.kernels.columns import Texts
 from roofwidget.kernels.dataframes import is_frame
 from roofwidget.kernels.filters import Filters
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
-from roofwidget.kernels.presets import preset
-from roofwidget.kernels.series import is_last, with_series
 from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.state import snapshots
 from roofwidget.state.cell import Make
 from roofwidget.state.moves import bound_where_measured, check_can_move, checked_factor, row_called
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
-from roofwidget.state.snapshots import frozen
 from roofwidget.state.state import TRAITS, State, from_wire, session_value, values_of_step, wire_value
 from roofwidget.state.what_if import (
     QUANTITIES,
@@ -58,12 +50,16 @@ from roofwidget.state.workload import as_partition
 from roofwidget.support import hosts, text_tables
 from roofwidget.support.arguments import short_message
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
-from roofwidget.workloads import Graph
-from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.partition import Partition
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from roofwidget.analysis.projection import Projection
+    from roofwidget.analysis.result import Bound
+    from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.analysis.verdict import Fusion, Verdict
+    from roofwidget.workloads import Graph
+    from roofwidget.workloads.partition import Partition
 
 _OF_LESSON: Final = ("story", "step", "answers")
 
@@ -150,8 +146,8 @@ class RooflineModel(Faced):
     def _with_defaults(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the given values, with those that a new model has if they are not given."""
         defaults: dict[str, Callable[[], Any]] = {
-            "chips": lambda: preset("tpu-roofline-guide").chips,
-            "kernels": lambda: preset("tpu-roofline-guide").kernels,
+            "chips": lambda: presets.preset("tpu-roofline-guide").chips,
+            "kernels": lambda: presets.preset("tpu-roofline-guide").kernels,
             "open_files": lambda: "folder" if hosts.is_notebook() else "uploads",
             **{name: partial(self.trait_defaults, name) for name in self._defaults},
         }
@@ -287,7 +283,7 @@ class RooflineModel(Faced):
 
     def _bound_of(self, kernels: Kernels, chip: str | None = None) -> Bound:
         precision = roof_precision(self._state, self.chip(chip))
-        return bound_lenient(kernels, self.resolved_chip(chip), precision=precision, **self._conditions)
+        return bound_lenient.bound_lenient(kernels, self.resolved_chip(chip), precision=precision, **self._conditions)
 
     @property
     def _conditions(self) -> dict[str, Any]:
@@ -329,9 +325,9 @@ class RooflineModel(Faced):
         rows = as_kernels(kernels)
 
         def with_rows(state: State) -> Mapping[str, Any]:
-            new = {"kernels": with_series(state.kernels, name, rows)}
+            new = {"kernels": series.with_series(state.kernels, name, rows)}
             stays = {one: getattr(state, one) for one in ("selected", "hovered", "at_roof")}
-            return {**new, **stays} if is_last(state.kernels, name) else new
+            return {**new, **stays} if series.is_last(state.kernels, name) else new
 
         self._apply(with_rows)
 
@@ -503,7 +499,7 @@ class RooflineModel(Faced):
         The calculation uses the roof of the chip that the kernels ran on. If this chip is unknown, the calculation uses
         the roof of the focus chip with its what-if rates.
         """
-        return with_moves(self.shown_kernels, self.moves, self._bound_where_measured)
+        return kernel_moves.with_moves(self.shown_kernels, self.moves, self._bound_where_measured)
 
     def _bound_where_measured(self, kernels: Kernels) -> Bound:
         return bound_where_measured(kernels, self.resolved_chip(), precision=self.precision, **self._conditions)
@@ -539,7 +535,7 @@ class RooflineModel(Faced):
         [('before', 1000000000000.0)]
         """
         with telling(self):
-            snapshot = frozen(name, self.snapshots, self.shown_kernels, self.filtered_rows, self.bound())
+            snapshot = snapshots.frozen(name, self.snapshots, self.shown_kernels, self.filtered_rows, self.bound())
         self._apply(lambda state: {"snapshots": (*state.snapshots, snapshot)})
         return snapshot
 
@@ -565,7 +561,7 @@ class RooflineModel(Faced):
         calculation assumes that the kernels in the rows `at_roof` reach their roof. If `recast` is a precision, such as
         "fp8", the calculation assumes that all FLOPs have this precision.
         """
-        return project(
+        return projection.project(
             self.shown_kernels,
             self.resolved_chip(),
             source=source,
@@ -595,9 +591,9 @@ class RooflineModel(Faced):
 
         A title is in the picture.
         """
-        verdict = self._verdict()
+        found = self._verdict()
         is_asked = self.story is not None and self.story.steps[self.step].question is not None
-        return Verdict() if is_asked or verdict.rule == "title" else verdict
+        return verdict.Verdict() if is_asked or found.rule == "title" else found
 
     def _verdict(self, search_seconds: float = 0.0) -> Verdict:
         """Return the verdict. The best partition of a graph is searched only if there is time for it."""
@@ -608,12 +604,15 @@ class RooflineModel(Faced):
             bound = None
         ran = None if bound is None else bound.chip
         is_measured = bool((np.nan_to_num(kernels.self_time) > 0).any())
-        runs = compare_runs(self.baseline, self.kernels) if self.baseline is not None and is_measured else None
+        is_compared = self.baseline is not None and is_measured
+        runs = compare_runs.compare_runs(self.baseline, self.kernels) if is_compared else None
         what_if = ran is not None and ran.id == self.focus_chip and bool(self.what_if.get(ran.id))
         fusion = None if bound is None or not search_seconds else self._fusion(bound, search_seconds)
-        facts = facts_of(kernels, bound, runs=runs, fusion=fusion, what_if=what_if)
+        facts = verdict.facts_of(kernels, bound, runs=runs, fusion=fusion, what_if=what_if)
         # A title is shown in place of what needs no measurement.
-        return Verdict(self.title, rule="title") if self.title and not is_measured else verdict_of(facts)
+        return (
+            verdict.Verdict(self.title, rule="title") if self.title and not is_measured else verdict.verdict_of(facts)
+        )
 
     def _best_partition(self, seconds: float) -> Partition | None:
         """Return the fastest partition of the graph on the focus chip that is found in these seconds."""
@@ -621,7 +620,7 @@ class RooflineModel(Faced):
             return None
         options: dict[str, Any] = {"precision": self.precision, "launch_overhead": self.launch_overhead}
         options |= {"dims": self.dims, "seconds": seconds, "progress": False}
-        return Partition.best(self.partition.graph, self.resolved_chip(), **options)
+        return workloads.partition.Partition.best(self.partition.graph, self.resolved_chip(), **options)
 
     def _fusion(self, bound: Bound, seconds: float) -> Fusion | None:
         """Return the partition of the graph beside the best one that is found in these seconds."""
@@ -631,7 +630,7 @@ class RooflineModel(Faced):
         chip, environment = self.resolved_chip(), now.graph.environment(self.dims)
         options: dict[str, Any] = {"precision": self.precision, "launch_overhead": self.launch_overhead}
         best = self._best_partition(seconds) or now
-        return Fusion(
+        return verdict.Fusion(
             seconds=now.time(chip, dims=self.dims, **options),
             best_seconds=best.time(chip, dims=self.dims, **options),
             best_kernels=len(best),
@@ -639,8 +638,8 @@ class RooflineModel(Faced):
             kernels=len(now),
             memory_bound=int((bound.regime == "memory").sum()),
             is_unfused=all(len(group) == 1 for group in now.groups),
-            bytes=float(evaluate(now.total_bytes(), environment)),
-            least_bytes=float(evaluate(now.compulsory_bytes, environment)),
+            bytes=float(workloads.expressions.evaluate(now.total_bytes(), environment)),
+            least_bytes=float(workloads.expressions.evaluate(now.compulsory_bytes, environment)),
         )
 
     def _bound_by(self) -> Texts:
@@ -1019,18 +1018,18 @@ class RooflineModel(Faced):
         rows = self.filtered_rows
         times = np.nan_to_num(self.shown_kernels.self_time[rows])
         longest = rows[np.argsort(-times, kind="stable")]
-        table, verdict = self._bounds_table(longest), self._shown_verdict()
-        words = ": ".join(filter(None, (self.title, " ".join(filter(None, (verdict.headline, verdict.detail))))))
+        rows_as_table, said = self._bounds_table(longest), self._shown_verdict()
+        words = ": ".join(filter(None, (self.title, " ".join(filter(None, (said.headline, said.detail))))))
         for most in fallback.KERNELS:
             drawn = np.sort(longest[:most])
             try:
                 picture = self._picture_of_rows(drawn, words)
             except (ImportError, FileNotFoundError):
                 break
-            whole = fallback.html(picture, verdict, table, len(drawn), len(rows), timed=bool(times.any()))
+            whole = fallback.html(picture, said, rows_as_table, len(drawn), len(rows), timed=bool(times.any()))
             if len(whole) <= fallback.MAX_BYTES:
                 return whole
-        return fallback.headline(verdict) + table
+        return fallback.headline(said) + rows_as_table
 
     def _picture_of_rows(self, rows: Rows, words: str) -> Picture:
         """Draw only these rows, as kernels that were given: of a large graph, this saves its counting.

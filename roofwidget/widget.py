@@ -17,14 +17,13 @@ from IPython.display import display
 from traitlets import Instance, Int, TraitError, Unicode, default, validate
 from traitlets.utils.bunch import Bunch
 
-from roofwidget import bundle
+from roofwidget import bundle, readers
 from roofwidget.chips import AmbiguousChipError, MissingFigureError, UnknownChipError, chip
 from roofwidget.export import engine
 from roofwidget.face import telling
-from roofwidget.kernels.series import as_series
+from roofwidget.kernels import series
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.model import RooflineModel
-from roofwidget.readers import read
 from roofwidget.state.filters import has_column
 from roofwidget.state.forms import language_of
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
@@ -268,11 +267,11 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._change_runs(request.ask)
             return {}
         if request.ask == "example":
-            kernels = read(_EXAMPLE).replace(chip=chip("h100-sxm"), source=_EXAMPLE.name)
+            kernels = readers.read(_EXAMPLE).replace(chip=chip("h100-sxm"), source=_EXAMPLE.name)
         elif request.path is not None:
-            kernels = read(profile(Path.cwd(), request.path))
+            kernels = readers.read(profile(Path.cwd(), request.path))
         else:
-            kernels = as_series(read(file) for file in self._requests.files(request))
+            kernels = series.as_series(readers.read(file) for file in self._requests.files(request))
         self.show_profile(kernels, compare=request.compare)
         return {"shown": len(kernels)}
 
@@ -463,9 +462,9 @@ def roofline(chips: Any = None, kernels: Any = None, *, work: Any = None, **trai
     if kernels is None and _names_a_file(chips):
         chips, kernels = None, chips
     if isinstance(traits.get("baseline"), (str, os.PathLike)):
-        traits["baseline"] = read(traits["baseline"], work=work)
+        traits["baseline"] = readers.read(traits["baseline"], work=work)
     if isinstance(kernels, (str, os.PathLike)):
-        kernels = read(kernels, work=work)
+        kernels = readers.read(kernels, work=work)
     elif work is not None:
         if kernels is None:
             raise TypeError("roofline: work is for kernels; give kernels= or the path of a profile")

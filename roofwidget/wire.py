@@ -60,27 +60,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from math import inf, isinf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.analysis.compare_runs import compare_runs
-from roofwidget.analysis.snapshot import Snapshot
+from roofwidget import workloads
+from roofwidget.analysis import compare_runs, snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
+from roofwidget.kernels import concat, matching, reading
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.concat import concat
-from roofwidget.kernels.matching import number_kernels
 from roofwidget.kernels.names import shortened
-from roofwidget.kernels.reading import fields_read
 from roofwidget.kernels.table import Kernels
 from roofwidget.support import markdown
 from roofwidget.support.text_tables import without_controls, without_surrogates
-from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
-from roofwidget.workloads.expressions import to_wire
-from roofwidget.workloads.index import text_of as index_text
-from roofwidget.workloads.partition import Partition
+
+if TYPE_CHECKING:
+    from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.workloads import Graph, Op, Tensor
+    from roofwidget.workloads.partition import Partition
 
 # Shortening 1000 names takes about 0.1 s. A chart never shows more than 1000 names.
 _MAX_SHORTENED_NAMES: Final = 1000
@@ -159,12 +158,11 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
 
 def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
     """Return the kernels as one dict, whose columns are binary buffers."""
-    program = concat({"program": kernels.program, "step": kernels.steps})
     return {
         **_columns(kernels),
         "series": kernels.series,
         "same": _same_kernels(kernels),
-        "program": _columns(program) if len(program) else None,
+        "program": _totals(kernels),
         "chip": None if kernels.chip is None else _chip(kernels.chip),
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],
         "source": text_to_wire(kernels.source),
@@ -172,11 +170,17 @@ def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
     }
 
 
+def _totals(kernels: Kernels) -> dict[str, Any] | None:
+    """Return the totals of the whole program and of its steps, or None if there are none."""
+    tables = {"program": kernels.program, "step": kernels.steps}
+    return _columns(concat.concat(tables)) if any(map(len, tables.values())) else None
+
+
 def _read_as(kernels: Kernels) -> dict[str, Any]:
     """Return the format of the file and how each field was read; empty for kernels that are not from a file."""
     if not kernels.read_as:
         return {}
-    fields = [list(map(text_to_wire, line)) for line in fields_read(kernels)]
+    fields = [list(map(text_to_wire, line)) for line in reading.fields_read(kernels)]
     return {"read_as": {"format": text_to_wire(kernels.read_as.get("format", "")), "fields": fields}}
 
 
@@ -188,7 +192,7 @@ def _same_kernels(kernels: Kernels) -> memoryview | None:
         return None
     rows = [np.flatnonzero(series.codes == code) for code in used]
     same = np.zeros(len(kernels), dtype="<i4")
-    for own, numbers in zip(rows, number_kernels([kernels[own] for own in rows], ("name",)), strict=True):
+    for own, numbers in zip(rows, matching.number_kernels([kernels[own] for own in rows], ("name",)), strict=True):
         same[own] = numbers
     return same.data.cast("B")
 
@@ -197,7 +201,7 @@ def baseline_to_wire(baseline: Kernels | None, kernels: Kernels) -> dict[str, An
     """Return an earlier run, with a comparison of its rows with `kernels`."""
     if baseline is None:
         return None
-    runs = compare_runs(baseline, kernels)
+    runs = compare_runs.compare_runs(baseline, kernels)
     match, verdict = runs.by_row_before()
     per_launch = np.zeros(len(baseline), dtype="<i4")
     per_launch[runs.rows_before] = runs.is_per_launch
@@ -276,14 +280,15 @@ def graphs_to_wire(graphs: Mapping[str, Graph]) -> list[list[Any]]:
 def graph_to_wire(graph: Graph) -> dict[str, Any]:
     """Return a graph as one dict that JSON can encode. Counts become expressions."""
     position = {name: index for index, name in enumerate(graph.tensors)}
-    conventions = {**CONVENTIONS, graph.convention.name: graph.convention}
+    count = workloads.expressions.to_wire
+    conventions = {**workloads.CONVENTIONS, graph.convention.name: graph.convention}
     return {
         "name": text_to_wire(graph.name),
         "dims": [[dim.name, dim.low, dim.high, dim.default] for dim in graph.dims],
         "convention": graph.convention.name,
-        "dtypes": dict(DTYPES),
+        "dtypes": dict(workloads.DTYPES),
         "conventions": {name: dict(one.environment) for name, one in conventions.items()},
-        "conditions": [[text_to_wire(what), *map(to_wire, counts)] for counts, what in graph.conditions.items()],
+        "conditions": [[text_to_wire(what), *map(count, counts)] for counts, what in graph.conditions.items()],
         "outputs": [position[tensor.name] for tensor in graph.outputs],
         "tensors": [_tensor(tensor) for tensor in graph.tensors.values()],
         "ops": [_op(op, position) for op in graph.ops],
@@ -293,9 +298,9 @@ def graph_to_wire(graph: Graph) -> dict[str, Any]:
 def _tensor(tensor: Tensor) -> dict[str, Any]:
     return {
         "name": text_to_wire(tensor.name),
-        "shape": [to_wire(size) for size in tensor.shape],
+        "shape": [workloads.expressions.to_wire(size) for size in tensor.shape],
         "dtype": tensor.dtype,
-        "bytes": to_wire(tensor.bytes),
+        "bytes": workloads.expressions.to_wire(tensor.bytes),
     }
 
 
@@ -305,12 +310,12 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
         "kind": op.kind,
         "inputs": [position[tensor.name] for tensor in op.inputs],
         "outputs": [position[tensor.name] for tensor in op.outputs],
-        "flops": {word: to_wire(count) for word, count in op.flops.items()},
-        "extra": to_wire(op.extra_bytes),
-        "terms": [[text_to_wire(name), to_wire(count)] for name, count in op.terms],
+        "flops": {word: workloads.expressions.to_wire(count) for word, count in op.flops.items()},
+        "extra": workloads.expressions.to_wire(op.extra_bytes),
+        "terms": [[text_to_wire(name), workloads.expressions.to_wire(count)] for name, count in op.terms],
         "precision": op.precision,
         "axes": list(op.axes),
-        "index": None if op.loops is None else index_text(op.loops),
+        "index": None if op.loops is None else workloads.index.text_of(op.loops),
         "rescale": op.rescale,
         "stats": op.stats,
     }
@@ -367,23 +372,23 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot]) -> list[dict[str, Any]]:
     """Return each snapshot as a dict that JSON can encode."""
     return [
         {
-            "name": snapshot.name,
-            "chip": text_to_wire(snapshot.chip),
-            "precision": snapshot.precision,
-            "memory": snapshot.memory,
-            "peak": snapshot.peak_flops,
-            "bandwidth": snapshot.bandwidth,
-            "hidden": snapshot.hidden,
-            "kernels": [[name, None if isinf(ai) else ai, rate] for name, ai, rate in snapshot.kernels],
+            "name": one.name,
+            "chip": text_to_wire(one.chip),
+            "precision": one.precision,
+            "memory": one.memory,
+            "peak": one.peak_flops,
+            "bandwidth": one.bandwidth,
+            "hidden": one.hidden,
+            "kernels": [[name, None if isinf(ai) else ai, rate] for name, ai, rate in one.kernels],
         }
-        for snapshot in snapshots
+        for one in snapshots
     ]
 
 
 def snapshots_from_wire(received: Iterable[Mapping[str, Any]]) -> tuple[Snapshot, ...]:
     """Return the `Snapshot` objects of a message that has the form of `snapshots_to_wire`."""
     return tuple(
-        Snapshot(
+        snapshot.Snapshot(
             entry["name"],
             entry["chip"],
             entry["precision"],

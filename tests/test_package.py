@@ -100,6 +100,27 @@ def test_no_file_or_folder_takes_the_place_of_a_public_name_of_the_same_name() -
     assert shown == "['companions', 'network', 'workloads'] True\n"
 
 
+def test_a_module_that_loads_late_has_the_names_and_the_text_of_the_module_and_can_be_patched() -> None:
+    asked = (
+        "import sys, pytest\n"
+        "from roofwidget.export import pictures\n"
+        "print('roofwidget.export.pictures' in sys.modules)\n"
+        "print(pictures.__doc__[:8], 'png' in dir(pictures), vars(pictures)['PRINT_DPI'])\n"
+        "import roofwidget.export.pictures as loaded\n"
+        "known = loaded.png\n"
+        "with pytest.MonkeyPatch.context() as patch:\n"
+        "    patch.setattr(pictures, 'png', list)\n"
+        "    print(loaded.png is list)\n"
+        "print(loaded.png is known)\n"
+    )
+    assert run_python(asked).split("\n") == ["False", "Turns a  True 600.0", "True", "True", ""]
+
+
+def test_a_package_has_no_module_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match=r"module 'roofwidget\.export' has no attribute 'nothing'"):
+        getattr(import_module("roofwidget.export"), "nothing")  # noqa: B009 - it is not there for type checkers either
+
+
 def test_the_module_of_the_arithmetic_can_still_be_imported() -> None:
     assert import_module("roofwidget.analysis.roofline").attainable is rw.attainable
 

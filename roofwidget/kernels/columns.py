@@ -225,16 +225,25 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def known_numbers(given: list[float | None]) -> list[float] | None:
+    """Return a column with NaN in place of None, or None if no number is known."""
+    is_known = any(number is not None for number in given)
+    return [np.nan if number is None else number for number in given] if is_known else None
+
+
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
     """Return columns by precision or level. Each row gives a number or a mapping by precision or level."""
-    columns: dict[str, Floats] = {}
+    found: dict[str, dict[int, float]] = {}
     for row, amount in enumerate(amounts):
-        parts: Mapping[str, float] = (
-            {} if amount is None else amount if isinstance(amount, Mapping) else {plain: amount}
-        )
-        for key, number in parts.items():
-            columns.setdefault(key, np.full(len(amounts), np.nan))[row] = number
-    return columns or {plain: np.full(len(amounts), np.nan)}
+        parts = amount.items() if isinstance(amount, Mapping) else () if amount is None else ((plain, amount),)
+        for key, number in parts:
+            if key not in found:
+                found[key] = {}
+            found[key][row] = number
+    columns = {key: np.full(len(amounts), np.nan) for key in found or {plain: {}}}
+    for key, numbers in found.items():
+        columns[key][[*numbers]] = [*numbers.values()]
+    return columns
 
 
 def by_key(

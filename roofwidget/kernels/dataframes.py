@@ -13,20 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.kernels import arrow, columns
-from roofwidget.kernels.column_meanings import (
-    FIELDS,
-    INDEX,
-    RATIOS,
-    UNCLEAR,
-    may_have_units,
-    question,
-    take_units,
-    units_beside,
-    with_units,
-)
+from roofwidget.kernels import arrow, column_meanings, columns, table_fields
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats
-from roofwidget.kernels.table_fields import found_in, kernels_arguments, with_index
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -56,12 +44,16 @@ class GivenColumns:
         self._given = dict(given)
         self.names: Sequence[str] = list(given)
         self.how = how
-        beside = {name: unit for name, unit in units_beside(self.names).items() if may_have_units(name)}
+        beside = {
+            name: unit
+            for name, unit in column_meanings.units_beside(self.names).items()
+            if column_meanings.may_have_units(name)
+        }
         for name, unit in beside.items():
-            self._given[name] = with_units(self._texts(name), self._texts(unit))
-        taken = take_units(self._given, self.names, _as_floats)
+            self._given[name] = column_meanings.with_units(self._texts(name), self._texts(unit))
+        taken = column_meanings.take_units(self._given, self.names, _as_floats)
         self.in_cells = frozenset(taken)
-        self.units = dict.fromkeys(beside, UNCLEAR) | taken
+        self.units = dict.fromkeys(beside, column_meanings.UNCLEAR) | taken
 
     def _texts(self, column: str) -> list[str]:
         values: Any = self._given[column]
@@ -157,7 +149,7 @@ def _index_of(frame: Any) -> dict[str, Any]:
     for at, name in enumerate(index.names):
         values = _column_values(index.get_level_values(at))
         if name is not None or (isinstance(values, list) and all(isinstance(value, str) for value in values)):
-            found[INDEX if name is None else str(name)] = values
+            found[column_meanings.INDEX if name is None else str(name)] = values
     return {name: values for name, values in found.items() if name not in set(map(str, frame.columns))}
 
 
@@ -194,7 +186,7 @@ def own_arguments(found: Mapping[str, Any], metadata: Mapping[bytes, bytes] | No
         arguments[field] = {name.partition(":")[2] or plain: columns_.pop(name) for name in keys}
     for name, column in columns_.items():
         head, _, key = name.partition(":")
-        if name in FIELDS:
+        if name in column_meanings.FIELDS:
             arguments[name] = column
         elif not isinstance(column, (DictColumn, np.ndarray)):
             unread.append(name)
@@ -219,19 +211,19 @@ def from_frame(frame: Any) -> dict[str, Any]:
     of_tool = tool_arguments(given, "the data frame")
     if of_tool is not None:
         return of_tool
-    dialect = with_index(found_in(given.names, given.units, given.in_cells), given)
+    dialect = table_fields.with_index(table_fields.found_in(given.names, given.units, given.in_cells), given)
     understood = {column for field in dialect.fields.values() for column in field.columns}
     understood |= {column for one in (*dialect.asked, *dialect.twins) for column in one.columns}
     for name in given.names:
         if name not in understood:
             # "date" and "density" are similar to the names of ratios.
-            _check_spelling(name, set(FIELDS) - dialect.stems - set(RATIOS))
-    arguments = kernels_arguments(given, dialect)
+            _check_spelling(name, set(column_meanings.FIELDS) - dialect.stems - set(column_meanings.RATIOS))
+    arguments = table_fields.kernels_arguments(given, dialect)
     is_point = "intensity" in arguments or "rate" in arguments
     missing = [field for field in _NEEDED if field not in dialect.stems and not (is_point and field != "name")]
     missing = [field for field in missing if field == "name" or np.isnan(list(arguments[field].values())).all()]
     if missing:
-        asked = [question(one, given.how) for one in dialect.asked if one.field in missing]
+        asked = [column_meanings.question(one, given.how) for one in dialect.asked if one.field in missing]
         hint = f"; {asked[0]}" if asked else ""
         raise ValueError(f"the data frame has no column '{missing[0]}'; it has {', '.join(given.names)}{hint}")
     # Use the cells unchanged: `Kernels` refuses cells that are not text, such as a missing name.
@@ -242,11 +234,11 @@ def from_frame(frame: Any) -> dict[str, Any]:
 def _check_spelling(name: str, absent: Collection[str]) -> None:
     """Raise an error if a column is no field, but has a field's name before a colon or looks misspelt."""
     field, colon, _ = name.partition(":")
-    if field in _KEYED and (colon or field in FIELDS):
+    if field in _KEYED and (colon or field in column_meanings.FIELDS):
         return
-    if colon and field in FIELDS:
+    if colon and field in column_meanings.FIELDS:
         raise ValueError(f"column '{name}': only 'flops' and 'bytes' take a precision or a level after a colon")
-    close = [] if field in FIELDS else _alike(field, absent)
+    close = [] if field in column_meanings.FIELDS else _alike(field, absent)
     # A name with a field among its words, such as "time min (s)", is not misspelt.
     if close and close[0] not in field.casefold().split():
         raise ValueError(f"the data frame has a column '{name}'; did you mean '{close[0]}'?")
@@ -276,7 +268,7 @@ def to_columns(kernels: Kernels) -> dict[str, Any]:
     if kernels.has_self_time:
         columns["self_time"] = kernels.self_time
     columns |= kernels.extra_columns
-    for ratio in RATIOS:
+    for ratio in column_meanings.RATIOS:
         if not np.isnan(getattr(kernels, ratio)).all():
             columns[ratio] = getattr(kernels, ratio)
     return columns | {f"origin:{key}": kernels.codes(f"origin:{key}") for key in kernels.origin}

@@ -21,6 +21,10 @@ Number: TypeAlias = float | str | None
 """A number in SI base units, text with a unit, or None when unknown."""
 
 
+# Python's own come first: to ask whether an object is of an abstract class takes ten times as long.
+_SEQUENCES: Final = (tuple, list, Sequence)
+
+
 @dataclass(frozen=True, init=False)
 class Kernel:
     """One plotted point: work that ran (or would run) as one launch, or as `count` launches of the same kernel.
@@ -91,19 +95,18 @@ class Kernel:
         if not isinstance(name, str):
             raise TypeError(f"a kernel's name must be text, got {name!r}")
         where = f"of kernel '{name[:60]}'"
-        values = {
-            "name": name,
-            "flops": _amount(flops, "FLOP", f"flops {where}", casefold=True),
-            "bytes": _amount(bytes, "B", f"bytes {where}", casefold=False),
-            "time": _number(time, "s", f"time {where}"),
-            "precision": folded(_word(precision, f"precision {where}") or "") or None,
-            "category": _word(category, f"category {where}"),
-            "count": _launches(count, f"count {where}"),
-            "intensity": _number(intensity, "FLOP/B", f"intensity {where}"),
-            "rate": _number(rate, "FLOP/s", f"rate {where}"),
-        }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        # Not by the attributes, which are frozen.
+        vars(self).update(
+            name=name,
+            flops=_amount(flops, "FLOP", f"flops {where}", casefold=True),
+            bytes=_amount(bytes, "B", f"bytes {where}", casefold=False),
+            time=None if time is None else _number(time, "s", f"time {where}"),
+            precision=None if precision is None else folded(_word(precision, f"precision {where}") or "") or None,
+            category=None if category is None else _word(category, f"category {where}"),
+            count=_launches(count, f"count {where}"),
+            intensity=None if intensity is None else _number(intensity, "FLOP/B", f"intensity {where}"),
+            rate=None if rate is None else _number(rate, "FLOP/s", f"rate {where}"),
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         # Mapping proxies cannot be pickled, so they become dicts.
@@ -154,10 +157,10 @@ def as_kernel(record: Any, row: int) -> Kernel:
     if isinstance(record, Kernel):
         return record
     try:
+        if isinstance(record, _SEQUENCES) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
+            return Kernel(*record)
         if isinstance(record, Mapping):
             return Kernel(**{"flops": None, "bytes": None, **record}) if "name" in record else Kernel(**record)
-        if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
-            return Kernel(*record)
     except (TypeError, ValueError) as error:
         raise type(error)(f"kernel {row}: {error}") from None
     raise TypeError(
@@ -168,17 +171,20 @@ def as_kernel(record: Any, row: int) -> Kernel:
 def _number(value: Number, unit: str, what: str) -> float | None:
     if value is None:
         return None
+    if type(value) is float and 0 <= value < math.inf:
+        return value  # the usual case, of which a table may have many
     number = units.parse(value, unit, what)
-    if math.isnan(number):
-        raise ValueError(f"{what} is NaN; write None where a number is unknown")
-    units.finite(number, what)
+    if not 0 <= number < math.inf:
+        if math.isnan(number):
+            raise ValueError(f"{what} is NaN; write None where a number is unknown")
+        units.finite(number, what)
     return value if isinstance(value, int) else number
 
 
 def _amount(
     value: Number | Mapping[str, Number], unit: str, what: str, *, casefold: bool
 ) -> float | Mapping[str, float] | None:
-    if not isinstance(value, Mapping):
+    if isinstance(value, (float, int)) or not isinstance(value, Mapping):
         return _number(value, unit, what)
     if not value:
         raise ValueError(f"{what}: the mapping is empty; write None where the number is unknown")
@@ -201,6 +207,8 @@ def _word(value: object, what: str) -> str | None:
 
 
 def _launches(value: object, what: str) -> int:
+    if type(value) is int and value == 1:
+        return value  # the usual case
     number = units.parse(value, "FLOP", what)
     if not (number >= 1 and number.is_integer()):
         raise ValueError(f"{what} must be a whole number from 1, got {value!r}")

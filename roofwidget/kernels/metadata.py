@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels import columns
-from roofwidget.kernels.column_meanings import is_regular
+from roofwidget.kernels import column_meanings, columns
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.support.arguments import mapping_argument, text_argument
 
@@ -63,7 +62,7 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     found: dict[str, Floats | DictColumn] = {}
     for name, column in _by_name(given, "extra", "{'queue': [1, 2]}").items():
         # Tables that were saved before `Kernels.rate` existed may have such a column.
-        if is_regular(name):
+        if column_meanings.is_regular(name):
             raise ValueError(f"extra: '{name}' is the name of a regular column of the table; use another name")
         if _is_text(column):
             found[name] = _text_column(column, name, n)

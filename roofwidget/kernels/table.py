@@ -185,12 +185,12 @@ class Kernels:
             [k.name for k in kernels],
             columns.by_key_of_rows([k.flops for k in kernels], ASKED_PRECISION),
             columns.by_key_of_rows([k.bytes for k in kernels], MAIN_LEVEL),
-            time=[np.nan if k.time is None else k.time for k in kernels],
+            time=columns.known_numbers([k.time for k in kernels]),
             precision=[k.precision for k in kernels],
             category=[k.category for k in kernels],
             count=[k.count for k in kernels],
-            intensity=[np.nan if k.intensity is None else k.intensity for k in kernels],
-            rate=[np.nan if k.rate is None else k.rate for k in kernels],
+            intensity=columns.known_numbers([k.intensity for k in kernels]),
+            rate=columns.known_numbers([k.rate for k in kernels]),
         )
 
     @classmethod
@@ -417,7 +417,7 @@ class Kernels:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernels):
             return NotImplemented
-        return self is other or columns.same(self._content(), other._content())
+        return self is other or (len(self) == len(other) and columns.same(self._content(), other._content()))
 
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 

@@ -7,17 +7,20 @@ import numbers
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from roofwidget import units
-from roofwidget.analysis.snapshot import Snapshot
+from roofwidget import units, workloads
+from roofwidget.analysis import snapshot
 from roofwidget.chips import Chip, chip, chip_of_peaks
 from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.languages import languages
-from roofwidget.workloads import Graph
+
+if TYPE_CHECKING:
+    from roofwidget.analysis.snapshot import Snapshot
+    from roofwidget.workloads import Graph
 
 G = TypeVar("G")
 
@@ -95,7 +98,7 @@ def language_of(value: Any) -> str:
 
 def one_graph(value: Any) -> Graph:
     """Return the value if it is a `Graph`. Otherwise raise `TypeError`."""
-    if not isinstance(value, Graph):
+    if not isinstance(value, workloads.Graph):
         raise _unexpected("a Graph, or None", value)
     return value
 
@@ -110,7 +113,7 @@ def graphs_by_name(value: Any) -> Mapping[str, Graph]:
         raise _unexpected(what, value)
     known: dict[int, str] = {}
     for name, graph in value.items():
-        if not isinstance(name, str) or not isinstance(graph, Graph):
+        if not isinstance(name, str) or not isinstance(graph, workloads.Graph):
             raise TypeError(f"{what} is needed, not {graph!r:.40} by the name {name!r:.40}")
         if id(graph) in known:
             raise ValueError(f"'{known[id(graph)]}' and '{name}' are the same graph; build one for each")
@@ -183,7 +186,7 @@ def step_number(value: Any) -> int:
 
 def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
     """Return a list of snapshots as a tuple. A single snapshot becomes a tuple of one snapshot."""
-    return _all_of(Snapshot, value, "a list of Snapshot objects")
+    return _all_of(snapshot.Snapshot, value, "a list of Snapshot objects")
 
 
 def zoom_limits(value: Any) -> tuple[float, float, float, float]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from roofwidget import units
-from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.kernel_moves import least_time
-from roofwidget.analysis.result import Bound
+from roofwidget.analysis import bound_lenient, kernel_moves
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import is_number, is_whole
 from roofwidget.kernels.table import Kernels
 from roofwidget.state.field import Refused
 from roofwidget.state.what_if import one_level
 from roofwidget.support.did_you_mean import listed, nearest
+
+if TYPE_CHECKING:
+    from roofwidget.analysis.result import Bound
 
 Moves: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
@@ -141,7 +142,7 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
         return
     if not kernel.time[0] > 0:
         raise ValueError(f"move: '{name}' was not measured, so its time cannot be changed; give bytes")
-    least = float(least_time(bound_of(kernel))[0])
+    least = float(kernel_moves.least_time(bound_of(kernel))[0])
     if asked["time"] < least * (1 - _ROUNDING_TOLERANCE):
         factor, allowed = (units.format_significant(value, 6) for value in (asked["time"], least))
         raise ValueError(f"move: '{name}' would beat its roof with time={factor}; the least is {allowed}")
@@ -169,7 +170,7 @@ def bound_where_measured(
         level = focus.memory(one_level(memory))
         is_main = level == next(iter(focus.memories)) and memory.casefold() != "all"
         try:
-            return bound_lenient(kernels, own, memory="main" if is_main else memory, **shared)
+            return bound_lenient.bound_lenient(kernels, own, memory="main" if is_main else memory, **shared)
         except MissingFigureError:
             pass
-    return bound_lenient(kernels, focus, precision=precision, memory=memory, **shared)
+    return bound_lenient.bound_lenient(kernels, focus, precision=precision, memory=memory, **shared)

@@ -155,10 +155,15 @@ def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> Refused:
     )
 
 
+def shared_precision(s: State) -> str:
+    """Return the precision that all kernels with FLOPs have in common, or ''."""
+    # Typed work has no precision. It must not change the precision of the roof.
+    return common_precision(s.plotted)
+
+
 def roof_precision(s: State, chip: Chip) -> str:
     """Return the precision whose peak is the roof of a chip. The help text of `precision` states the rule."""
-    # Typed work has no precision. It must not change the precision of the roof.
-    common = common_precision(s.plotted) if s.precision == "auto" else ""
+    common = s.shared_precision if s.precision == "auto" else ""
     return chip.precision(common if common in chip.peak_flops else s.precision)
 
 

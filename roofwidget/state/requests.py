@@ -42,9 +42,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from roofwidget import wire
+from roofwidget import readers, wire
 from roofwidget.chips import chips
-from roofwidget.readers.input.source import Source
 from roofwidget.support.text_tables import one_line
 
 KIND: Final = "roofwidget-request"
@@ -277,7 +276,7 @@ def within(folder: Path, path: str) -> Path:
     return inside
 
 
-def profile(folder: Path, path: str) -> Source:
+def profile(folder: Path, path: str) -> readers.Source:
     """Return the profile at a path. It has no file that `within` refuses, even if the path is that of a folder.
 
     Raises
@@ -295,7 +294,7 @@ def profile(folder: Path, path: str) -> Source:
             return False
         return True
 
-    return Source.of(within(folder, path), may_open)
+    return readers.Source.of(within(folder, path), may_open)
 
 
 @functools.cache

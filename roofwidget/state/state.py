@@ -17,14 +17,16 @@ from roofwidget.state.rows import Rows
 from roofwidget.state.view import View
 from roofwidget.state.workload import Workload
 from roofwidget.support.did_you_mean import did_you_mean
-from roofwidget.workloads import Graph
-from roofwidget.workloads.partition import Partition
+
+if TYPE_CHECKING:
+    from roofwidget.workloads import Graph
+    from roofwidget.workloads.partition import Partition
 
 
 class Memory:
     """What rules remember. No trait shows it."""
 
-    left = Field[Mapping[str, tuple[Graph, Partition]]](None, MappingProxyType, MappingProxyType({}))
+    left: Field[Mapping[str, tuple[Graph, Partition]]] = Field(None, MappingProxyType, MappingProxyType({}))
     """The graph and the last partition of each phase that was left."""
     former_columns = Field[frozenset[str]](None, frozenset, frozenset())
     """The columns of a file's own that the kernels before the present ones had."""
@@ -63,6 +65,7 @@ class State(Lesson, Workload, Rates, Rows, View, Memory):
     counted_graph: Derived[Graph | None] = Derived(workload.counted_graph, "graphs", "phase", "convention", "dtype")
     plotted: Derived[Kernels] = Derived(workload.plotted, *_OF_KERNELS)
     shown_kernels: Derived[Kernels] = Derived(rows.shown_kernels, *_OF_KERNELS, "typed_work")
+    shared_precision: Derived[str] = Derived(rates.shared_precision, *_OF_KERNELS)
     all_chips: Derived[tuple[Chip, ...]] = Derived(rates.all_chips, "chips", "added_chips")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -218,6 +221,11 @@ def values_of_step(state: State) -> Mapping[str, Any]:
     """Return the values that the shown step of the story sets."""
     values = {} if state.story is None else _allowed(state.story.at(state.step), state.step)
     return {name: from_wire(name, value) for name, value in values.items()}
+
+
+def has_changed(one: State, other: State, name: str) -> bool:
+    """Return whether a value differs. `change` keeps the object of an equal value, except of a view."""
+    return _differs(one, other, name) if name in _VIEWS else getattr(one, name) is not getattr(other, name)
 
 
 def differing(one: State, other: State) -> list[str]:

@@ -43,9 +43,9 @@ def read_only_what_if(given: Any) -> WhatIf:
     TypeError, ValueError
         If the value is not a nested mapping, if a quantity is unknown, or if no hardware can have a rate.
     """
-    chips: dict[str, Mapping[str, Mapping[str, float]]] = {}
+    chips: dict[str, dict[str, dict[str, float]]] = {}
     for chip, quantities in _mapping(given).items():
-        changes: dict[str, Mapping[str, float]] = {}
+        changes: dict[str, dict[str, float]] = {}
         for quantity, values in _mapping(quantities).items():
             if quantity not in _UNITS:
                 raise ValueError(f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'")
@@ -55,11 +55,19 @@ def read_only_what_if(given: Any) -> WhatIf:
                 )
                 for key, value in _mapping(values).items()
             }
-            if rates:
-                changes[quantity] = MappingProxyType(rates)
+            changes[quantity] = rates
+        chips[str(chip)] = changes
+    return _read_only(chips)
+
+
+def _read_only(checked: Mapping[str, Mapping[str, Mapping[str, float]]]) -> WhatIf:
+    """Return checked rates as read-only mappings, without empty mappings."""
+    found: dict[str, Mapping[str, Mapping[str, float]]] = {}
+    for chip, quantities in checked.items():
+        changes = {quantity: MappingProxyType(rates) for quantity, rates in quantities.items() if rates}
         if changes:
-            chips[str(chip)] = MappingProxyType(changes)
-    return MappingProxyType(chips)
+            found[chip] = MappingProxyType(changes)
+    return MappingProxyType(found)
 
 
 def _mapping(part: Any) -> Mapping[Any, Any]:
@@ -71,15 +79,22 @@ def _mapping(part: Any) -> Mapping[Any, Any]:
 
 def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
     """Return only the what-if rates that replace a figure in the data sheet of one of these chips."""
-    kept: dict[str, dict[str, dict[str, float]]] = {}
-    for chip in chips:
-        bandwidths = {name for name, memory in chip.memories.items() if memory.bandwidth is not None}
-        known = {"peak_flops": set(chip.peak_flops), "bandwidth": bandwidths}
-        kept[chip.id] = {
-            quantity: {key: rate for key, rate in rates.items() if key in known[quantity]}
-            for quantity, rates in what_if.get(chip.id, {}).items()
+    changed = (chip for chip in chips if chip.id in what_if)
+    return _read_only(
+        {
+            chip.id: {
+                quantity: {key: rate for key, rate in rates.items() if _has_figure(chip, quantity, key)}
+                for quantity, rates in what_if[chip.id].items()
+            }
+            for chip in changed
         }
-    return read_only_what_if(kept)
+    )
+
+
+def _has_figure(chip: Chip, quantity: str, key: str) -> bool:
+    if quantity == "peak_flops":
+        return key in chip.peak_flops
+    return key in chip.memories and chip.memories[key].bandwidth is not None
 
 
 def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str], float]) -> WhatIf:
@@ -99,10 +114,13 @@ def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str],
     for (quantity, key), rate in rates.items():
         sheet = _sheet_rate(chip, quantity, key)
         values = changed.setdefault(quantity, {})
-        values[key] = rate
+        values[key] = parsed_rate(rate, quantity, f"what_if['{chip.id}']['{quantity}']['{key}']")
         if rate == sheet:
             del values[key]
-    return read_only_what_if({**what_if, chip.id: changed})
+    found = {**what_if, **_read_only({chip.id: changed})}
+    if not any(changed.values()):
+        found.pop(chip.id, None)
+    return MappingProxyType(found)
 
 
 def with_peaks(what_if: WhatIf, chips: Sequence[Chip], peaks: str) -> WhatIf:

@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from roofwidget import wire
+from roofwidget import wire, workloads
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state.field import Field, Refused, put
 from roofwidget.state.forms import graphs_by_name, one_graph, optional, sizes_by_name, text
 from roofwidget.support.did_you_mean import did_you_mean, listed
-from roofwidget.workloads import CONVENTIONS, Graph
-from roofwidget.workloads.partition import Partition
 
 if TYPE_CHECKING:
     from roofwidget.state.state import State
+    from roofwidget.workloads import Graph
+    from roofwidget.workloads.partition import Partition
 
 
 @contextmanager
@@ -54,10 +54,10 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
         If the groups are not a legal partition. If `groups` is a `Partition` that has spilled tensors, or whose ops
         are not the ops of the graph.
     """
-    if not isinstance(groups, Partition):
-        return Partition.on_some_chip(graph, groups)
+    if not isinstance(groups, workloads.partition.Partition):
+        return workloads.partition.Partition.on_some_chip(graph, groups)
     _check_is_of(groups, graph)
-    found = Partition.on_some_chip(graph, groups.indices)
+    found = workloads.partition.Partition.on_some_chip(graph, groups.indices)
     return groups if groups == found else found
 
 
@@ -130,7 +130,7 @@ def check_convention(name: str, graph: Graph | None) -> str:
 
 def convention_for(graph: Graph, name: str) -> str:
     """Return `name`. If no convention has this name, or if it is the graph's own convention, return ''."""
-    return name if name in CONVENTIONS and name != graph.convention.name else ""
+    return name if name in workloads.CONVENTIONS and name != graph.convention.name else ""
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
@@ -165,7 +165,7 @@ def plotted(s: State) -> Kernels:
 
 def _unfused(s: State) -> Partition | None:
     graph = s.counted_graph
-    return None if graph is None else Partition.unfused(graph)
+    return None if graph is None else workloads.partition.Partition.unfused(graph)
 
 
 def _regrouped(s: State, partition: Partition | None) -> Partition | None:
@@ -305,7 +305,7 @@ class Workload:
         also=("convention",),
         undo="with graph",
     )
-    partition = Field[Partition | None](
+    partition: Field[Partition | None] = Field(
         "shared",
         lambda value: value,
         help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions.",

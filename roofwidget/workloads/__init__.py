@@ -11,6 +11,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from roofwidget.support.late import late
 from roofwidget.workloads import ops as _ops  # noqa: F401 - registers the operators
 from roofwidget.workloads.convention import CONVENTIONS, Convention
 from roofwidget.workloads.expressions import (
@@ -71,3 +74,6 @@ __all__ = [
     "serve",
     "transformer_block",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = late(__name__, "partition")

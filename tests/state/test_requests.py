@@ -82,7 +82,7 @@ def test_a_file_whose_reading_is_interrupted_is_refused_and_not_read_again(
         read.append(given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("roofwidget.widget.read", interrupted)
+    monkeypatch.setattr("roofwidget.readers.read", interrupted)
     page.sends("run.csv", PROFILE)
     assert page.asks(ask="show", compare=False) == {"refused": "KeyboardInterrupt"}
     assert page.asks(ask="show", compare=False, number=page.number) == {"refused": "KeyboardInterrupt"}
@@ -315,7 +315,7 @@ def test_an_error_of_the_machine_names_no_path_of_it(
     def fails(_: Any) -> None:
         raise error
 
-    monkeypatch.setattr("roofwidget.widget.read", fails)
+    monkeypatch.setattr("roofwidget.readers.read", fails)
     page.sends("run.csv", PROFILE)
     assert page.asks(ask="show") == {"refused": told}
 
