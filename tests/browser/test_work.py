@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 # Lower a budget when its count has become lower: a failed test, or "pytest -rP", prints the row.
 BUDGETS = """
 action points attributes texts created removed measured drawImage putImageData  rect canvas painted   kB
-roof     1000      33.12 10.88    0.17    0.12        1        50            0    14      6    2919  910
-roof    10000       31.5  10.5       0       0        1         0         9.25     0      1 9109.33 1000
-slider   1000      29.33 12.42    0.04    0.17        0     67.58            0 22.08      6 4566.21  900
-slider  10000      27.88 11.67    0.04    0.04        0         0         9.88     0      1   10752 1050
+roof     1000      22.12  8.88    0.17    0.12        1        50            0    14      6    2919  840
+roof    10000       20.5   8.5       0       0        1         0         9.25     0      1 9109.33  920
+slider   1000      18.33 10.42    0.04    0.17        0     67.58            0 22.08      6 4566.21  830
+slider  10000      16.88  9.67    0.04    0.04        0         0         9.88     0      1   10752  990
 kernel   1000          6     2       0       0        1         0            0     0      0       0  760
 kernel  10000          6     2       0       0        1         0            0     0      0       0  610
-keys     1000      26.88  8.62    0.17    0.04        0      8.67            0  2.92   6.08  606.83  910
-keys    10000      26.25  8.29    0.17    0.04        0         0         5.96     0   1.38 4458.67  950
+keys     1000      15.88  6.62    0.17    0.04        0      8.67            0  2.92   6.08  606.83  850
+keys    10000      15.25  6.29    0.17    0.04        0         0         5.96     0   1.38 4458.67  870
 bare     1000          0     0       0       0        0         0            0     0     65  360000   10
 bare    10000          0     0       0       0        0         0            0     0 463.62  360000   20
 """
@@ -232,7 +232,7 @@ def test_a_move_does_no_more_than_its_budget(action: str, count: int, exported: 
 # A drag in a notebook: the messages to the widget's Python in each second, those at its start and end, and the size of
 # each, bytes: some 360 of these are JupyterLab's own. With a clock that stands still js/test/state/work.test.ts counts
 # messages exactly.
-MESSAGES_A_SECOND, MESSAGES_AT_ENDS = 9, 2
+MESSAGES_A_SECOND, MESSAGES_AT_ENDS = 4.5, 2
 MESSAGE_BYTES = 520
 
 # Keeps the size of each message to a widget, without a global name.
