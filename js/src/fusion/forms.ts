@@ -137,7 +137,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
   function groupOf(members: ReturnType<typeof membersIn>) {
     const { ops, numbers, isInside, isRead, made, inner, inside } = members;
     const isMade = (tensor: number) => isInside(graph.producer[tensor] as number);
-    /** Returns a function that returns what an op reaches. An op comes after those that it reaches. Most need it not. */
+    /** Finds what each op reaches, when it is first asked for: most groups never ask. In `order`, an op follows what it reaches. */
     const reach = (along: Graph["before"], order: Ops) => {
       const found: Bits[] = [];
       return (of: number) => {

@@ -196,9 +196,9 @@ function usersOf(graph: Graph, product: number): Users {
 }
 
 /**
- * Returns a function that returns why two products share no kernel on any chip: another one is between them, or they have
- * nothing in common, neither an input nor an op that uses both results through at most one further product each. `one` is
- * before `other`.
+ * Returns a function of two products, the earlier one first, that says why they share no kernel on any chip: another
+ * product is between them, or they have nothing in common. In common they can have an input, or an op that uses both
+ * results through at most one further product each.
  */
 function clashesOf(graph: Graph) {
   const users = once((product) => usersOf(graph, product));

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createStore, type Store } from "../../src/state/store.ts";
 import { DEFAULTS, eachWithClock, FakeModel, several, wireChip, wireKernels } from "../helpers.ts";
 
-/** How often signals were computed, by the two places in the source that made the signal. */
+/** How often each signal was computed. The key is the place in the source that made it, and the caller of that place. */
 const computations = vi.hoisted(() => new Map<string, number>());
 
 vi.mock("@preact/signals", async (load) => {
