@@ -419,6 +419,8 @@ def test_the_tab_has_what_to_fix_first_with_numbers_and_then_the_others(exported
         "call 1 s – –",
         "hook 1 s – –",
     ]
+    # With its spaces.
+    assert tab(drawn).get_by_role("row").filter(has_text="Others").inner_text().strip() == "Others · 3"
     # Idle time is no kernel.
     expect(drawn.get_by_role("tab", name="Kernels")).to_have_text("Kernels 8")
     tab(drawn).get_by_role("button", name="Time").click()

@@ -306,9 +306,9 @@ function captionsOf(store: Store, { rows, gains }: First, count: number, roof: R
     </>
   );
   const rest = (
-    <>
+    <span class="rw-headtext">
       {words.others} <Sign>{"·"}</Sign> {numerals.whole(others)}
-    </>
+    </span>
   );
   return others > 0 ? [fixFirst, rest] : [fixFirst];
 }
