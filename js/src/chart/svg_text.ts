@@ -8,6 +8,9 @@ type Props = Readonly<Record<string, unknown>> & { readonly children?: Component
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = (text: string) => text.replace(/[&<>"]/g, (letter) => ENTITIES[letter] as string);
 
+/** The colour of elements that are for the screen alone: for its pointer or its painter. */
+export const ON_SCREEN = "transparent";
+
 /** Attributes that contain positions as text. */
 const POSITIONS = ["d", "transform", "viewBox"];
 
@@ -24,6 +27,7 @@ export function svgText(node: ComponentChildren): string {
   if (typeof node !== "object") return escaped(String(node));
   const { type, props } = node as VNode<Props>;
   if (typeof type === "function") return svgText(drawnBy(type, props));
+  if (props["fill"] === ON_SCREEN) return "";
   const content = svgText(props.children);
   return `<${type}${Object.entries(props).map(attribute).join("")}${content ? `>${content}</${type}` : "/"}>`;
 }

@@ -101,7 +101,11 @@ export function Slider({ label, min, max, step, lock, isStepped, shown, start, s
         onChange={end}
         onKeyDown={onKeyDown}
       />
-      {gesture.drag && <span ref={bubble} class="rw-bubble" aria-hidden="true" />}
+      {gesture.drag && (
+        <span class="rw-bubble" aria-hidden="true">
+          <span ref={bubble} />
+        </span>
+      )}
     </span>
   );
 }

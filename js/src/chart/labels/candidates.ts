@@ -2,6 +2,7 @@
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Rates, ridgePoint } from "../../roofline/roofline.ts";
+import { memoize } from "../../ui/memoize.ts";
 import { type BentLine, type Gap, type Join, middleOf, type Spot } from "../paths.ts";
 import { clamp, holds, type Scales } from "../scales.ts";
 
@@ -197,11 +198,12 @@ export const aboveFlat = (highest: number, lowest: number, { plot, y }: Scales):
   at(plot.right - EDGE_PX, y(lowest) + 15, "end"),
 ];
 
+// Memoized: while a roof is dragged, the positions along the other roofs do not change.
+const knownAlong = memoize<readonly Position[]>();
+
 /** Positions along the flat of a roof, then along its slope. */
-export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
-  ...alongFlat(roof, scales),
-  ...alongSlope(roof, scales),
-];
+export const alongRoof = (roof: Rates, scales: Scales): readonly Position[] =>
+  knownAlong(roof, [scales], () => [...alongFlat(roof, scales), ...alongSlope(roof, scales)]);
 
 /** Positions along a ceiling: along the slope of a bandwidth ceiling, and along the flat of any other ceiling. */
 export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>

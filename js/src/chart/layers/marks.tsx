@@ -17,6 +17,7 @@ import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, isOffScale, OFF_SCALE_PX, rectOf, spotAt } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
+import { STILL } from "./clip.tsx";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   return (
@@ -79,7 +80,13 @@ export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; sce
 /** The distance between two lines of a label, px. */
 export const LINE_PX = 15;
 
-function spansOf({ text, x, names }: PlacedLabel, scene: Scene) {
+/** Returns the coordinates of a place in a plane that is turned by an angle in degrees. */
+function turnedBack(x: number, y: number, angle: number): readonly [x: number, y: number] {
+  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  return [x * cos + y * sin, y * cos - x * sin];
+}
+
+function spansOf({ text, names }: PlacedLabel, x: number, scene: Scene) {
   if (names) return namedSpans(text, names, scene);
   if (!text.includes("\n")) return text;
   return text.split("\n").map((line, at) => (
@@ -97,7 +104,7 @@ function namedSpans(text: string, names: readonly LabelName[], scene: Scene) {
     const at = text.indexOf(name.text, from);
     if (at < 0) continue;
     const colour = labelColour(name, scene);
-    spans.push(<tspan key={`gap ${at}`}>{text.slice(from, at)}</tspan>);
+    if (at > from) spans.push(<tspan key={`gap ${at}`}>{text.slice(from, at)}</tspan>);
     spans.push(
       <tspan key={at} font-weight={name.bold ? 700 : 400} fill={colour}>
         {name.text}
@@ -176,16 +183,18 @@ class Text extends Component<TextProps> {
       </g>
     );
   }
+  /** A turned text moves in turned coordinates: a transform that changes makes all layers of the page anew. */
   private text(label: PlacedLabel, colour: string, outline: string, scene: Scene) {
-    return (
+    const { angle } = label;
+    const [x, y] = angle ? turnedBack(label.x, label.y, angle) : [label.x, label.y];
+    const text = (
       <text
         data-label={label.key}
         data-rw={label.kind === "kernel" && !label.badge ? "label" : undefined}
         opacity={label.isCovered ? COVERED_OPACITY : undefined}
-        x={label.x}
-        y={label.y}
+        x={x}
+        y={y}
         text-anchor={label.anchor}
-        transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
         font-size={FONT_PX}
         font-weight={label.bold && !label.names ? 700 : 400}
         fill={colour}
@@ -195,8 +204,18 @@ class Text extends Component<TextProps> {
         paint-order="stroke"
         unicode-bidi="isolate"
       >
-        {spansOf(label, scene)}
+        {spansOf(label, x, scene)}
       </text>
+    );
+    if (!angle) return text;
+    return (
+      <>
+        <g transform={`rotate(${angle})`}>
+          {STILL}
+          {text}
+        </g>
+        {STILL}
+      </>
     );
   }
 }

@@ -21,6 +21,7 @@ import { shapeOf, shapePath } from "../points/shapes.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, clamp, project, spotAt } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
+import { ON_SCREEN } from "../svg_text.ts";
 import type { Theme } from "../theme.ts";
 import { LINE_PX } from "./marks.tsx";
 
@@ -115,7 +116,7 @@ export function MovedKernels({ ghosts, looks: { colours, colour, isPatterned }, 
           {dragged !== null && (
             <circle
               class="rw-ghost-handle"
-              fill="transparent"
+              fill={ON_SCREEN}
               stroke="none"
               data-ghost={index}
               cx={to[0]}
