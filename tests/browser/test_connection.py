@@ -65,7 +65,7 @@ OVERLAPS = """(root) => {
     if (part === note || part.contains(note) || note.contains(part)) return false;
     const box = part.getBoundingClientRect();
     return box.width > 0 && box.height > 0 && getComputedStyle(part).visibility !== 'hidden' &&
-      !part.closest('.rw-spoken') &&
+      !part.closest('.rw-spoken') && !part.matches('[fill=transparent]') &&
       box.left < mine.right && box.right > mine.left && box.top < mine.bottom - 0.5 && box.bottom > mine.top + 0.5;
   });
   const isInside = mine.left >= frame.left && mine.right <= frame.right + 0.5 && mine.height > 0;

@@ -75,7 +75,7 @@ export function RoofHint({ hover, drag, size }: RoofHintProps) {
   if (!bubble) return null;
   const left = clamp(bubble.x, EDGE_PX, size.width - EDGE_PX);
   return (
-    <div class="rw-roofhint" style={{ gridTemplate: `${bubble.y - ABOVE_PX}px / ${left}px 0` }}>
+    <div class="rw-bubble" style={{ gridTemplate: `${bubble.y - ABOVE_PX}px / ${left}px 0` }}>
       <span role="note">
         {bubble.text}
         {drag?.isFine?.value && <small>{words.fine}</small>}

@@ -256,7 +256,8 @@ const MAX_CHAIN_PX = 3000;
 export function boxesAt(width: number, position: Position): Box[] {
   const { x, y, anchor, angle } = position;
   if (!angle) return [boxAt(width, position)];
-  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const turn = (angle * Math.PI) / 180;
+  const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
   const start = startOf(0, anchor, width);
   // Half the side of a small box, px. For text rotated by about 30°, such a box is as high as the letters.
   const half = FONT_PX * 0.36;

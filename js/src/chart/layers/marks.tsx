@@ -82,7 +82,8 @@ export const LINE_PX = 15;
 
 /** Returns the coordinates of a place in a plane that is turned by an angle in degrees. */
 function turnedBack(x: number, y: number, angle: number): readonly [x: number, y: number] {
-  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const turn = (angle * Math.PI) / 180;
+  const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
   return [x * cos + y * sin, y * cos - x * sin];
 }
 
