@@ -21,7 +21,7 @@ from traitlets import TraitError
 
 from roofwidget import wire, workloads
 from roofwidget.analysis import bound_lenient, bound_report, compare_runs, kernel_moves, projection, verdict
-from roofwidget.chips import FORMER_IDS, Chip, MissingFigureError, chip_of_saved_id
+from roofwidget.chips import FORMER_IDS, NETWORK, Chip, MissingFigureError, chip_of_saved_id
 from roofwidget.export import answers, engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Style, Theme
 from roofwidget.face import Faced, telling
@@ -48,7 +48,7 @@ from roofwidget.state.what_if import (
 )
 from roofwidget.state.workload import as_partition
 from roofwidget.support import hosts, text_tables
-from roofwidget.support.arguments import short_message
+from roofwidget.support.arguments import short_message, text_argument
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
@@ -222,12 +222,12 @@ class RooflineModel(Faced):
         precision
             The precision of the peak; by default the trait `precision`.
         memory
-            The memory level of the bandwidth; by default the trait `memory`.
+            The memory level of the bandwidth; by default the trait `memory`. ``"network"`` is the link to other chips.
 
         Raises
         ------
         MissingFigureError
-            If the chip has no such precision or memory.
+            If the chip has no such precision, memory or link.
         ValueError
             If a rate is zero, negative, NaN or infinite.
         traitlets.TraitError
@@ -239,7 +239,8 @@ class RooflineModel(Faced):
             key = roof_precision(self._state, target) if precision is None else target.precision(precision)
             changed["peak_flops", key] = parsed_rate(peak_flops, "peak_flops", f"peak_flops of {target.name}")
         if bandwidth is not None:
-            key = target.memory(one_level(memory or self.memory))
+            is_link = memory is not None and text_argument(memory, "memory").casefold() == NETWORK
+            key = NETWORK if is_link else target.memory(one_level(memory or self.memory))
             changed["bandwidth", key] = parsed_rate(bandwidth, "bandwidth", f"bandwidth of {target.name}")
         self._apply(lambda state: {"what_if": with_rates(state.what_if, target, changed)}, waits=False)
 

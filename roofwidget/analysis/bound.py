@@ -10,7 +10,7 @@ import numpy as np
 from roofwidget import units
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.roofline import join_times, slowest_level
-from roofwidget.chips import FLOP_CLASSES, Chip, ChipLike, is_off_chip
+from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, ChipLike, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import (
@@ -25,7 +25,6 @@ from roofwidget.kernels.columns import (
     sum_of_known,
     unwarned,
 )
-from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels, as_kernels

@@ -10,9 +10,8 @@ import numpy as np
 
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.result import Bound
-from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
+from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, MissingFigureError
 from roofwidget.kernels.columns import Bools, frozen
-from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.kernels.kernel import NETWORK
+from roofwidget.chips import NETWORK
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
 from roofwidget.units import format_intensity, format_percent, format_quantity
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from roofwidget.analysis.result import Bound
+from roofwidget.chips import NETWORK
 from roofwidget.kernels.columns import Floats, unwarned
-from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 

@@ -5,26 +5,34 @@ Bandwidths are **one way**: what a rank sends in one direction of a ring, or int
 ways is a common mistake, and the result is wrong by a factor of two. Formulas, with n ranks and bandwidth W (a formula
 after ":" is the simpler form for an even n):
 
-============== ======================= ================================= =======================
-kind           ring                    ring-both-ways                    switch
-============== ======================= ================================= =======================
-all-gather     (n - 1)/n V/W           floor(n/2)/n V/W: V/2W if even    as ring
-reduce-scatter (n - 1)/n V/W           floor(n/2)/n V/W                  as ring
-all-reduce     2 (n - 1)/n V/W         2 floor(n/2)/n V/W                as ring
-all-to-all     (n - 1)/2n V/W          floor(n^2/4)/n^2 V/2W: V/8W       (n - 1)/n^2 V/W
-broadcast      V/W                     V/2W                              as ring
-permute        V/nW                    refused: it has one direction     as ring
-============== ======================= ================================= =======================
+============== ======================= ================================= ======================= =============
+kind           ring                    ring-both-ways                    switch                  in-network
+============== ======================= ================================= ======================= =============
+all-gather     (n - 1)/n V/W           floor(n/2)/n V/W: V/2W if even    as ring                 as ring
+reduce-scatter (n - 1)/n V/W           floor(n/2)/n V/W                  as ring                 V/W
+all-reduce     2 (n - 1)/n V/W         2 floor(n/2)/n V/W                as ring                 V/W
+all-to-all     (n - 1)/2n V/W          floor(n^2/4)/n^2 V/2W: V/8W       (n - 1)/n^2 V/W         as switch
+broadcast      V/W                     V/2W                              as ring                 as ring
+permute        V/nW                    refused: it has one direction     as ring                 as ring
+============== ======================= ================================= ======================= =============
 
 The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). With "ring-both-ways" the
 ring wraps around: each shard travels in both directions, half of the ring in each. With an even n, one direction is
-idle in the last step. On a switch each rank holds V/n and sends all of it except its own n-th part. Each hop costs
+idle in the last step. On a switch each rank holds V/n and sends all of it except its own n-th part. With "in-network"
+the switch adds and copies, as NVLink SHARP does: a rank sends its array once, and gets the sum once. Each hop costs
 `latency`, and the hops of a collective run one after the other. Single numbers may be text with a unit, such as
 ``"450 GB/s"`` or ``"1 us"``.
+
+Tools that measure collectives print two rates (NCCL's tests, doc/PERFORMANCE.md): the algorithm bandwidth S/t and the
+bus bandwidth f S/t. S is the size of the message: the larger of what one rank puts in and gets out. It equals V, except
+in an all-to-all and a permute, where S is V/n. `bus_factor` has the factors f: with them f S is what a rank sends on a
+ring, so the bus bandwidth of every collective has the link's bandwidth as its roof. With "in-network" less is sent, and
+the roof of an all-reduce is ``2 (n - 1)/n`` times the link's bandwidth.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, overload
 
 import numpy as np
@@ -38,10 +46,21 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 
 COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
 """The supported kinds of collectives."""
-TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
-"""The supported topologies of the ranks."""
+TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch", "in-network")
+"""The supported topologies of the ranks; ``"in-network"`` is a switch that adds and copies."""
 
+ENDS_TOGETHER: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter", "all-to-all"})
+"""The kinds in which no rank can end before the last one has come."""
 _BOTH_WAYS: Final = "ring-both-ways"
+_IN_NETWORK: Final = "in-network"
+MESSAGES: Final = (
+    *("all-reduce", "all-gather", "reduce-scatter", "all-to-all"),
+    *("gather", "scatter", "broadcast", "reduce", "send", "receive"),
+)
+"""The kinds of messages of a profile, for which `bus_factor` is defined."""
+# (n - 1)/n of the message is sent so many times. Kinds that are not listed send all of it, once.
+_TURNS: Final = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1, "gather": 1, "scatter": 1}
+_TIERED: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 # How many times the shards go round the ring, for each collective in which ranks pass on whole shards.
 _IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
@@ -141,7 +160,8 @@ def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topol
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> float | Floats:
     """Return the bytes that a rank sends in a collective over all its links; received bytes do not count.
 
-    If ranks send different amounts, as in a broadcast, the result is the largest amount. A kernel with these
+    If ranks send different amounts, as in a broadcast, the result is the largest amount. For an all-gather
+    ``"in-network"``, in which a rank sends less than it receives, the result is what it receives. A kernel with these
     ``"network"`` bytes gets the collective's time without latency, at `Chip.link_bandwidth`. There is one exception: an
     all-gather, reduce-scatter or all-reduce with ``"ring-both-ways"`` and an even number of ranks n. Such a collective
     takes ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. To get bytes that
@@ -185,13 +205,16 @@ def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
         # ranks send them in turn.
         _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
         "switch": gathered / n,
+        _IN_NETWORK: gathered / n,
     }
+    once = np.where(n > 1, 1.0, 0.0)
     sent = {
-        "all-reduce": 2 * gathered,
+        "all-reduce": once if topology == _IN_NETWORK else 2 * gathered,
+        # In the network a rank sends only its shard, but it still receives all others.
         "all-gather": gathered,
-        "reduce-scatter": gathered,
+        "reduce-scatter": once if topology == _IN_NETWORK else gathered,
         "all-to-all": to_all[topology],
-        "broadcast": np.where(n > 1, 1.0, 0.0),
+        "broadcast": once,
         "permute": np.where(n > 1, 1 / n, 0.0),
     }
     return sent[kind]
@@ -207,11 +230,130 @@ def _link_capacity(kind: str, n: Floats, topology: str) -> Floats:
 
 def _hops(kind: str, n: Floats, topology: str) -> Floats:
     """Return how many hops of a collective run one after the other. The latency of each hop adds to the time."""
-    if kind == "permute":
+    if kind == "permute" or topology == _IN_NETWORK:
         return np.minimum(n - 1, 1)
     if kind == "broadcast" or topology != _BOTH_WAYS:
         return (n - 1) * (2 if kind == "all-reduce" else 1)
     return np.floor(n / 2) * (2 if kind == "all-reduce" else 1)
+
+
+def bus_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike) -> Floats:
+    """Return the bus bandwidth over the algorithm bandwidth: what a rank sends per byte of the message on a ring.
+
+    ``2 (n - 1)/n`` for an all-reduce; ``(n - 1)/n`` for an all-gather, reduce-scatter, all-to-all, gather and scatter;
+    1 for the others. As in NCCL's tests (doc/PERFORMANCE.md).
+
+    Parameters
+    ----------
+    kind
+        One of `MESSAGES`, or a sequence of these; None for an unknown kind, whose factor is NaN.
+    ranks
+        The number of ranks of the group; NaN if unknown. The factor 1 does not need it.
+
+    Raises
+    ------
+    ValueError
+        If a kind is unknown, or ranks are not whole numbers from 1.
+
+    Examples
+    --------
+    >>> float(bus_factor("all-reduce", 8)), bus_factor(["all-gather", "send", None], [8, 2, 2]).tolist()
+    (1.75, [0.875, 1.0, nan])
+    """
+    kinds = np.asarray(kind, dtype=object)
+    for one in {*kinds.flat} - {None}:
+        _known(one, MESSAGES, "collective")
+    n = real(ranks, "", "ranks")
+    _whole(n[~np.isnan(n)])
+    turns = np.vectorize(lambda one: _TURNS.get(one, 0), otypes=[np.float64])(kinds)
+    factor = np.where(turns > 0, turns * (n - 1) / n, 1.0)
+    return np.where(kinds == None, np.nan, factor)  # noqa: E711 - compares the elements of an array
+
+
+@unwarned
+def algorithm_bandwidth(size: npt.ArrayLike, time: npt.ArrayLike) -> Floats:
+    """Return the size S of a message over its seconds, bytes/s. Arrays broadcast; NaN where a value is unknown.
+
+    Examples
+    --------
+    >>> float(algorithm_bandwidth(16e6, 100e-6))
+    160000000000.0
+    """
+    return np.asarray(real(size, "B", "size") / real(time, "s", "time"))
+
+
+@unwarned
+def bus_bandwidth(
+    kind: str | Sequence[str | None], size: npt.ArrayLike, ranks: npt.ArrayLike, time: npt.ArrayLike
+) -> Floats:
+    """Return the bus bandwidth, bytes/s: `bus_factor` times `algorithm_bandwidth`. Its roof is the link's bandwidth.
+
+    Between nodes the ranks of a node share their links, so this rate may exceed that of the slowest wire: see
+    `tier_bytes`.
+
+    Parameters
+    ----------
+    kind, ranks
+        As in `bus_factor`.
+    size
+        The message size S in bytes: the larger of what one rank puts in and gets out.
+    time
+        Seconds.
+
+    Examples
+    --------
+    >>> float(bus_bandwidth("all-gather", 16e6, 8, 100e-6))
+    140000000000.0
+    """
+    return np.asarray(bus_factor(kind, ranks) * algorithm_bandwidth(size, time))
+
+
+def tier_bytes(kind: str, size: npt.ArrayLike, per_node: int, nodes: int) -> tuple[Floats, Floats]:
+    """Return the bytes that a rank sends within its node and to other nodes, if the collective is hierarchical.
+
+    A hierarchical collective first works within each node, then each rank exchanges its part with the ranks of the
+    same place on the other nodes over a network card of its own. With g ranks per node and m nodes:
+
+    ============== ============== ======================
+    kind           within a node  to other nodes
+    ============== ============== ======================
+    all-reduce     2 (g - 1)/g S  2 (m - 1)/m S/g
+    all-gather     (g - 1)/g S    (m - 1)/m S/g
+    reduce-scatter (g - 1)/g S    (m - 1)/m S/g
+    all-to-all     (g - 1)/(gm) S (m - 1)/m S
+    ============== ============== ======================
+
+    Each amount over the bandwidth of its tier is a roof on the time. A flat ring over all ranks sends instead
+    ``bus_factor(kind, g m) S`` out of each node, over all its cards together.
+
+    Parameters
+    ----------
+    kind
+        ``"all-reduce"``, ``"all-gather"``, ``"reduce-scatter"`` or ``"all-to-all"``.
+    size
+        The message size S in bytes, as in `bus_bandwidth`.
+    per_node, nodes
+        Ranks per node, and nodes.
+
+    Returns
+    -------
+    within, across : numpy.ndarray
+        Bytes, of the shape of `size`.
+
+    Examples
+    --------
+    An all-reduce of 8 GiB on two nodes of eight GPUs: each GPU sends 15 GB over NVLink, and 1.07 GB over its card:
+
+    >>> within, across = tier_bytes("all-reduce", 8 * 2**30, per_node=8, nodes=2)
+    >>> f"{float(within) / 1e9:.2f} GB, {float(across) / 1e9:.2f} GB"
+    '15.03 GB, 1.07 GB'
+    """
+    _known(kind, _TIERED, "collective of two tiers")
+    g, m = (float(_whole(count)) for count in (per_node, nodes))
+    moved = quantity(size, "B", "size")
+    if kind == "all-to-all":
+        return np.asarray((g - 1) / (g * m) * moved), np.asarray((m - 1) / m * moved)
+    return np.asarray(_TURNS[kind] * (g - 1) / g * moved), np.asarray(_TURNS[kind] * (m - 1) / m * moved / g)
 
 
 @overload

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from roofwidget.analysis.rank_messages import RankMessages
 from roofwidget.kernels.collectives import collectives
 from roofwidget.kernels.columns import Bools, DictColumn, Floats, Texts, frozen, unwarned
+from roofwidget.kernels.communication import is_message
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
@@ -27,7 +29,7 @@ from roofwidget.support.text_tables import (
     one_line,
 )
 from roofwidget.support.unknowns import EqualWhereUnknown
-from roofwidget.units import format_change, format_quantity, format_significant
+from roofwidget.units import format_change, format_percent, format_quantity, format_significant
 
 if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget
@@ -209,13 +211,31 @@ class Ranks:
         return frozen(np.nansum(self._excess, axis=0))
 
     @cached_property
+    def messages(self) -> RankMessages | None:
+        """The collectives that ranks ran together, one by one; None if the profiles do not have their sizes."""
+        return RankMessages.of(self.tables)
+
+    @cached_property
     def waiting(self) -> Floats:
         """Seconds that each rank waits in collectives, shape (r,).
 
-        The wait in a collective is its time on the rank minus its time on the rank with the shortest time.
+        The wait in a collective is its time on the rank minus its time on the rank with the shortest time. Where
+        profiles have single collectives, these are compared (see `messages`), and else the sums of a kernel.
         """
-        times = self.time[self._is_collective & self._is_shared]
-        return frozen(np.nansum(times - _over_ranks(np.nanmin, times)[:, None], axis=0))
+        has_messages = np.zeros(len(self), dtype=np.bool_)
+        if self.messages is not None:
+            for table, rows in zip(self.tables.values(), self._rows, strict=True):
+                has_messages[rows[is_message(table)]] = True
+        times = self.time[self._is_collective & self._is_shared & ~has_messages]
+        waiting = np.nansum(times - _over_ranks(np.nanmin, times)[:, None], axis=0)
+        of_messages = 0.0 if self.messages is None else np.nansum(self.messages.waiting, axis=0)
+        return frozen(waiting + of_messages)
+
+    @property
+    def hidden_share(self) -> Floats:
+        """The share of each rank's communication that other kernels hide, shape (r,); NaN if it is unknown."""
+        told = [table.communication for table in self.tables.values()]
+        return frozen(np.array([np.nan if one is None else one.hidden_share for one in told]))
 
     @cached_property
     def last(self) -> str | None:
@@ -318,6 +338,7 @@ class Ranks:
             found.append(
                 f"no straggler: no rank takes {100 * self._above:.3g} % more than the median rank in the same kernels"
             )
+        found += self._about_messages()
         usual = format_quantity(float(np.median(self.waiting)), "s")
         if self.last is not None:
             text = f"waiting in collectives: {usual} at the median rank; {one_line(self.last)} comes last"
@@ -326,6 +347,26 @@ class Ranks:
         elif self._is_collective.any():
             found.append(f"waiting in collectives: {usual} at the median rank; no rank clearly comes last")
         return found
+
+    def _about_messages(self) -> list[str]:
+        """Return a line on the bytes and rates of the collectives, if the profiles have them."""
+        parts = []
+        if self.messages is not None:
+            parts.append(counted(len(self.messages), "collective"))
+            sent, wire = (self._at_median(self.messages, one) for one in (self.messages.sent, self.messages.wire))
+            if sent > 0 and wire > 0:
+                rate = format_quantity(sent / wire, "B/s")
+                parts.append(f"{format_quantity(sent, 'B')} in {format_quantity(wire, 's')} on the wire ({rate})")
+        hidden = self.hidden_share[~np.isnan(self.hidden_share)]
+        if len(hidden):
+            parts.append(f"{format_percent(float(np.median(hidden)))} hidden behind other kernels")
+        return [f"communication at the median rank: {', '.join(parts)}"] if parts else []
+
+    @staticmethod
+    def _at_median(messages: RankMessages, column: Floats) -> float:
+        """Return the sum over a rank's messages whose bytes and wire are known, at the median rank."""
+        takes_part = ~np.isnan(messages.waiting) & ~np.isnan(messages.sent)[:, None]
+        return float(np.median(np.where(takes_part, column[:, None], 0.0).sum(axis=0)))
 
     def _lines(self, most: int) -> list[list[str]]:
         """Return the kernels with the largest difference between ranks; collectives and idle time come last."""

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from roofwidget.analysis import bound_report
 from roofwidget.analysis.roofline import slowest_level
-from roofwidget.chips import Chip
+from roofwidget.chips import NETWORK, Chip
 from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, known_or, unwarned
-from roofwidget.kernels.kernel import NETWORK
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
 """The utilization from which a kernel is above its roof: more than rounding can explain."""

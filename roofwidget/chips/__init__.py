@@ -17,6 +17,7 @@ from roofwidget.chips.catalogue import (
 from roofwidget.chips.chip import Chip, Share, share_on_chip, shared_on_chip
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
+    NETWORK,
     Ceiling,
     Check,
     Energy,
@@ -33,6 +34,7 @@ from roofwidget.chips.files import load_chips
 __all__ = [
     "FLOP_CLASSES",
     "FORMER_IDS",
+    "NETWORK",
     "AmbiguousChipError",
     "Ceiling",
     "Check",

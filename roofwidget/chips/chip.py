@@ -13,6 +13,7 @@ from roofwidget import units as quantities
 from roofwidget.chips import card, chip_record, validation
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
+    NETWORK,
     Ceiling,
     Check,
     Energy,
@@ -327,8 +328,9 @@ class Chip:
     def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
         """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
 
-        All other fields stay the same: a changed figure keeps its old source. This makes the method fast enough for
-        each step of a drag. For lasting changes use `replace`, which drops the source.
+        The level ``"network"`` is the link to other chips. All other fields stay the same: a changed figure keeps its
+        old source. This makes the method fast enough for each step of a drag. For lasting changes use `replace`, which
+        drops the source.
         """
         mapping_argument(peak_flops, "peak_flops", _EXAMPLE_PEAKS)
         mapping_argument(bandwidths, "bandwidths", _EXAMPLE_BANDWIDTHS)
@@ -349,6 +351,15 @@ class Chip:
         twin.__dict__.update(self.__dict__)
         twin.__dict__["peak_flops"] = MappingProxyType({**self.peak_flops, **peaks})
         twin.__dict__["memories"] = MappingProxyType({**self.memories, **changed})
+        if (rate := bandwidths.get(NETWORK)) is not None:
+            speed = quantities.figure(rate, "B/s", f"bandwidth of the link of chip '{self.name}'")
+            link = self.link()
+            twin.__dict__["links"] = MappingProxyType(
+                {
+                    name: dataclasses.replace(one, bandwidth=speed) if one is link else one
+                    for name, one in self.links.items()
+                }
+            )
         return twin
 
     def replace(self, **changes: Any) -> Chip:

@@ -13,6 +13,8 @@ Of the chips of the catalogue with both figures, B200 and B300 have the smallest
 """
 FLOP_CLASSES: Final = frozenset({"matmul", "tensor", "transcendental", "vector"})
 """Classes of FLOPs that may have their own peak on a chip; ``matmul`` and ``tensor`` mean the same."""
+NETWORK: Final = "network"
+"""The name under which bytes and what-if rates of the link to other chips are given beside those of memory levels."""
 
 # Names that vendors and profilers give to off-chip memory.
 _OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.IGNORECASE)

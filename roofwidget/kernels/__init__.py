@@ -17,4 +17,5 @@ if not TYPE_CHECKING:
         "series",
         "table_fields",
         "table_report",
+        "unknown_work",
     )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import DictColumn, frozen
+from roofwidget.kernels.metadata import Communication
 from roofwidget.support.extras import install_command
 
 if TYPE_CHECKING:
@@ -189,6 +190,7 @@ def to_table(kernels: Kernels, columns: Mapping[str, Any]) -> Any:
         "source": kernels.source,
         "warnings": kernels.warnings,
         "series": kernels.series,
+        "communication": kernels.communication and kernels.communication.to_dict(),
     }
     arrays = [_array(column) for column in columns.values()]
     schema = pa.schema(
@@ -226,6 +228,8 @@ def facts_of(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
             "source": str(facts["source"]),
             "warnings": list(facts["warnings"]),
             "series": bool(facts["series"]),
+            # Files of earlier versions lack it.
+            "communication": facts.get("communication") and Communication.from_dict(facts["communication"]),
         }
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"the metadata of a table of kernels is damaged: {error}") from None

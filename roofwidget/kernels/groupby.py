@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips import is_off_chip
+from roofwidget.chips import NETWORK, is_off_chip
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, DictColumn, Floats, unwarned
-from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
 

@@ -14,9 +14,6 @@ from roofwidget.chips import is_off_chip
 from roofwidget.kernels.columns import folded
 from roofwidget.support.did_you_mean import keywords
 
-NETWORK: Final = "network"
-"""The key of bytes that cross the chip's link. It is not a memory level of any chip."""
-
 Number: TypeAlias = float | str | None
 """A number in SI base units, text with a unit, or None when unknown."""
 

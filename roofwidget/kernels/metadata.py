@@ -1,9 +1,9 @@
-"""The metadata of a table of kernels: origins of the numbers, further columns of the file, single launches."""
+"""The metadata of a table of kernels: origins of numbers, further columns of the file, launches, communication."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from roofwidget.kernels import column_meanings, columns
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.support.arguments import mapping_argument, text_argument
+from roofwidget.units import format_percent, format_quantity
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -103,6 +104,67 @@ def _text_column(given: Any, name: str, n: int) -> DictColumn:
     if isinstance(given, np.ndarray):
         given = given.tolist()
     return columns.dict_column(given, name, n)
+
+
+@dataclass(frozen=True)
+class Communication:
+    """How the communication of a profile overlaps with its other kernels. Seconds, added over devices.
+
+    A device may run several streams at once, so each time is that of a union of intervals. Copies count neither as
+    communication nor as other kernels.
+
+    Parameters
+    ----------
+    time
+        Seconds in which communication runs.
+    other
+        Seconds in which other kernels run.
+    hidden
+        Seconds in which both run.
+
+    Examples
+    --------
+    >>> step = Communication(time=4.0, other=7.0, hidden=1.0)
+    >>> step.exposed, step.hidden_share, step.exposed_share
+    (3.0, 0.25, 0.3)
+    """
+
+    __module__ = "roofwidget"
+
+    time: float
+    other: float
+    hidden: float
+
+    @property
+    def exposed(self) -> float:
+        """Seconds in which only communication runs."""
+        return self.time - self.hidden
+
+    @property
+    def hidden_share(self) -> float:
+        """The share of the communication that other kernels hide."""
+        return self.hidden / self.time
+
+    @property
+    def exposed_share(self) -> float:
+        """The share of the busy time in which only communication runs: the `exposed_comm` of a whole step."""
+        return self.exposed / (self.exposed + self.other)
+
+    def __str__(self) -> str:
+        hidden = "none of it" if not self.hidden else f"{format_percent(self.hidden_share)} of it"
+        return (
+            f"communication runs for {format_quantity(self.time, 's')}, {hidden} hidden behind other kernels: "
+            f"{format_quantity(self.exposed, 's')} are exposed, {format_percent(self.exposed_share)} of the busy time"
+        )
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the three times as a dict for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Communication:
+        """Return the communication of a dict of `to_dict`."""
+        return cls(**{name: float(record[name]) for name in ("time", "other", "hidden")})
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips import Chip, is_off_chip
+from roofwidget.chips import NETWORK, Chip, is_off_chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels import columns, table_report
+from roofwidget.kernels import columns, table_report, unknown_work
 from roofwidget.kernels.arrow import to_table
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts, frozen, is_whole
 from roofwidget.kernels.dataframes import from_frame, is_frame, to_columns, to_frame
@@ -26,8 +26,17 @@ from roofwidget.kernels.filters import (
     whole_from_one,
 )
 from roofwidget.kernels.groupby import grouped
-from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
-from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins, texts_by_name
+from roofwidget.kernels.kernel import Kernel, as_kernel
+from roofwidget.kernels.metadata import (
+    Communication,
+    Extra,
+    Launches,
+    Rows,
+    TextsByName,
+    extra_columns,
+    origins,
+    texts_by_name,
+)
 from roofwidget.kernels.names import displayed, numbered
 from roofwidget.kernels.work import with_work
 from roofwidget.support.arguments import list_argument, shown_value, text_argument
@@ -36,9 +45,10 @@ from roofwidget.support.text_tables import counted
 
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
+    from roofwidget.kernels.unknown_work import UnknownWorks
     from roofwidget.widget import RooflineWidget
 
-_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source", "read_as", "series"})
+_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source", "read_as", "series", "communication"})
 """The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
 """Attributes of `Bound` that `Kernels.top` can rank by; they need a chip."""
@@ -94,6 +104,8 @@ class Kernels:
     series
         Whether the categories are series, such as the runs of a program. In the widget, series keep their order, and a
         line joins the points of a selected kernel in all series.
+    communication
+        How the communication of the program overlaps with its other kernels, if the source has the times of launches.
 
     Raises
     ------
@@ -137,6 +149,7 @@ class Kernels:
         source: str = "",
         read_as: Mapping[str, str] | None = None,
         series: bool = False,
+        communication: Communication | None = None,
     ) -> None:
         if isinstance(names, DictColumn):
             self._names = columns.name_column(names)
@@ -167,6 +180,7 @@ class Kernels:
         self.source = text_argument(source, "source")
         self.read_as = texts_by_name(read_as, "read_as", "{'format': 'table'}")
         self.series = bool(series)
+        self.communication = communication
         if intensity is not None or rate is not None:
             self._complete()
 
@@ -778,6 +792,20 @@ class Kernels:
         from roofwidget.workloads.graph import kernel_of_op  # noqa: PLC0415 - it imports this module
 
         return with_work(self, work, kernel_of_op, replace=replace)
+
+    def unknown_work(self) -> UnknownWorks:
+        """Return the rows whose FLOPs or bytes are unknown, longest first, with what would make them known.
+
+        Idle time and copies over a link are no kernels. Traces of PyTorch say what is missing, and propose a rule if
+        the sizes of the tensors suggest one.
+
+        Examples
+        --------
+        >>> (one,) = Kernels(["mine", "dot"], [None, 8], [None, 2], time=[3, 1]).unknown_work()
+        >>> one.name, one.share, one.rule
+        ('mine', 0.75, None)
+        """
+        return unknown_work.unknown_work(self)
 
     def _ranked_by(self, by: str, chip: Chip | str | None) -> Floats:
         if text_argument(by, "top: by") in _RANKS:

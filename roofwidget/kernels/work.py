@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from roofwidget.chips import is_off_chip
+from roofwidget.chips import NETWORK, is_off_chip
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Bools, Floats, dict_encoded
 from roofwidget.kernels.filters import name_search
 from roofwidget.kernels.kernel import Kernel
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _FORM: Final = "must map patterns of kernels' names to the work of one launch, such as {'flash*': {'flops': '4 TFLOP'}}"
 _WORDS: Final = ("flops", "bytes", "precision")
 _MAX_NAMED: Final = 3
+# How origins begin that a reader takes from rules by name: these numbers give way to what the user gives.
+_BY_RULE: Final = re.compile(r'built-in: |estimated|[^"]{1,200}:\d+ "')
 TYPED_ORIGIN: Final = "typed per launch in the widget"
 """The origin of FLOPs and bytes that a user has typed."""
 
@@ -38,7 +41,11 @@ class _Work:
 
 
 def with_work(
-    kernels: Kernels, work: Mapping[str, Any], as_kernel: Callable[[Any], Kernel | None], *, replace: bool = False
+    kernels: Kernels,
+    work: Mapping[str, Any],
+    as_kernel: Callable[[Any], Kernel | None],
+    *,
+    replace: bool = False,
 ) -> Kernels:
     """Return the table with FLOPs and bytes filled in; see `Kernels.with_work`.
 
@@ -46,7 +53,7 @@ def with_work(
     """
     if not isinstance(work, Mapping):
         raise TypeError(f"work {_FORM}, got {shown_value(work)}")
-    filled = _Filled(kernels, replace=replace)
+    filled = _Filled(kernels, replace=replace, over_rules=True)
     warnings = [message for pattern, value in work.items() for message in _fill(filled, pattern, value, as_kernel)]
     launches, owners = kernels.launches_with_rows()
     if launches is not None:
@@ -77,6 +84,50 @@ def with_typed_work(kernels: Kernels, typed: Mapping[int, Mapping[str, float]]) 
     return filled.table([], launches=launches, launch_rows=owners)
 
 
+class NamedWork(NamedTuple):
+    """The work of one launch of the kernels of a name; None for a part that is not given."""
+
+    flops: float | None
+    bytes: float | None
+    precision: str | None
+    flops_origin: str
+    bytes_origin: str
+    link_bytes: float | None = None
+
+
+def with_named_work(kernels: Kernels, work_of: Callable[[str], NamedWork | None]) -> Kernels:
+    """Return the table with unknown FLOPs and bytes filled in by `work_of`, which gets the name of a kernel."""
+    filled = _Filled(kernels, replace=False)
+    names = kernels.codes("name")
+    unknown = np.isnan(kernels.flops) | np.isnan(kernels.bytes)
+    for code in np.unique(names.codes[unknown]).tolist():
+        work = work_of(str(names.values[code]))
+        if work is None:
+            continue
+        rows = np.flatnonzero(names.codes == code)
+        moved = {
+            level: amount
+            for level, amount in ((MAIN_LEVEL, work.bytes), (NETWORK, work.link_bytes))
+            if amount is not None
+        }
+        flops = None if work.flops is None else {ASKED_PRECISION: work.flops}
+        filled.put(rows, _Work(flops, None, work.precision, work.flops_origin))
+        filled.put(rows, _Work(None, moved or None, work.precision, work.bytes_origin))
+    if not filled.changed:
+        return kernels
+    launches, owners = kernels.launches_with_rows()
+    if launches is not None:
+        launches = with_named_work(launches, work_of)
+    return filled.table([], launches=launches, launch_rows=owners)
+
+
+def _is_by_rule(kernels: Kernels, field: str) -> Bools:
+    """Return a mask of the rows whose number a rule by name gave."""
+    if field not in kernels.origin:
+        return np.zeros(len(kernels), dtype=np.bool_)
+    return kernels.codes(f"origin:{field}").where(lambda text: _BY_RULE.match(text or "") is not None)
+
+
 def _fill(filled: _Filled, pattern: Any, value: Any, as_kernel: Callable[[Any], Kernel | None]) -> list[str]:
     """Fill in the work that one pattern gives, and return warnings."""
     if not isinstance(pattern, str):
@@ -104,7 +155,7 @@ def _fill(filled: _Filled, pattern: Any, value: Any, as_kernel: Callable[[Any], 
 class _Filled:
     """The columns of a table, into which work is filled. The first pattern that fills a part of a row counts."""
 
-    def __init__(self, kernels: Kernels, *, replace: bool) -> None:
+    def __init__(self, kernels: Kernels, *, replace: bool, over_rules: bool = False) -> None:
         self.kernels = kernels
         self._replace = replace
         self._flops = {key: column.copy() for key, column in kernels.flops_by_precision.items()}
@@ -113,9 +164,13 @@ class _Filled:
         every = np.ones(n, dtype=np.bool_)
         self._open_flops = every if replace else np.isnan(kernels.flops)
         self._open_main = every.copy() if replace else np.isnan(kernels.bytes)
+        if over_rules:
+            self._open_flops = self._open_flops | _is_by_rule(kernels, "flops")
+            self._open_main = self._open_main | _is_by_rule(kernels, "bytes:main")
         self._open_levels: dict[str, Bools] = {}
         self._precision = kernels.precision.tolist()
         self._origin: dict[str, list[str | None]] = {}
+        self.changed = False
         memories = [level.casefold() for level in kernels.chip.memories] if kernels.chip is not None else []
         self._other_memories = frozenset(memories[1:])
 
@@ -136,6 +191,7 @@ class _Filled:
             if level not in main:
                 how = {"field": f"bytes:{level}", "origin": work.origin}
                 changed[self._put(rows, self._open_level(level), self._bytes, {level: amount}, **how)] = True
+        self.changed |= bool(changed.any())
         return int(changed.sum())
 
     def table(self, warnings: Sequence[str], **changes: Any) -> Kernels:

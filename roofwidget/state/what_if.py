@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from roofwidget import units
-from roofwidget.chips import FLOP_CLASSES, Chip
+from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, is_host_link
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from
@@ -17,7 +17,7 @@ from roofwidget.support.precisions import precision_key
 
 Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
 WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""Rates that replace the data sheet's: by chip id, quantity, and precision or memory level."""
+"""Rates that replace the data sheet's: by chip id, quantity, and precision or memory level. "network" is the link."""
 
 QUANTITIES: Final[tuple[Quantity, ...]] = ("peak_flops", "bandwidth")
 PEAKS: Final = ("printed", "achievable")
@@ -94,6 +94,8 @@ def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
 def _has_figure(chip: Chip, quantity: str, key: str) -> bool:
     if quantity == "peak_flops":
         return key in chip.peak_flops
+    if key == NETWORK:
+        return any(link.bandwidth is not None for name, link in chip.links.items() if not is_host_link(name))
     return key in chip.memories and chip.memories[key].bandwidth is not None
 
 
@@ -159,7 +161,7 @@ def achievable_rates(chip: Chip) -> dict[tuple[Quantity, str], float]:
 def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:
     """Return the what-if rate of a chip. If there is none, return the rate in the data sheet.
 
-    `key` is a precision for ``"peak_flops"`` and a memory level for ``"bandwidth"``.
+    `key` is a precision for ``"peak_flops"``, and a memory level or ``"network"`` for ``"bandwidth"``.
 
     Raises
     ------
@@ -171,7 +173,9 @@ def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> 
 
 
 def _sheet_rate(chip: Chip, quantity: Quantity, key: str) -> float:
-    return chip.peak(key) if quantity == "peak_flops" else chip.bandwidth(key)
+    if quantity == "peak_flops":
+        return chip.peak(key)
+    return chip.link_bandwidth() if key == NETWORK else chip.bandwidth(key)
 
 
 def common_precision(kernels: Kernels) -> str:

@@ -14,12 +14,16 @@ import roofwidget as rw
 from roofwidget.analysis.network import (
     COLLECTIVES,
     TOPOLOGIES,
+    algorithm_bandwidth,
+    bus_bandwidth,
+    bus_factor,
     collective_time,
     effective_roof,
     exposed_fraction,
     network_bytes,
     network_intensity,
     network_ridge_point,
+    tier_bytes,
 )
 from roofwidget.chips import Link
 
@@ -121,6 +125,72 @@ def test_on_a_switch_a_rank_sends_all_of_its_part_but_its_own_share() -> None:
     others = [kind for kind in COLLECTIVES if kind != "all-to-all"]
     for kind in others:
         assert network_bytes(kind, 800, 8, topology="switch") == network_bytes(kind, 800, 8)
+
+
+def test_a_switch_that_adds_gets_each_array_once_and_gives_the_sum_once() -> None:
+    def sent(kind: str, n: int = 8) -> float:
+        return float(network_bytes(kind, 800, n, topology="in-network"))
+
+    assert (sent("all-reduce"), sent("reduce-scatter"), sent("all-gather")) == (800, 800, 700)
+    assert (sent("all-to-all"), sent("broadcast"), sent("permute")) == (87.5, 800, 100)
+    assert [sent(kind, 1) for kind in COLLECTIVES] == [0] * len(COLLECTIVES)
+    assert collective_time("all-reduce", 800, 8, 100, latency=1, topology="in-network") == 8 + 1
+
+
+def test_eight_gpus_that_add_in_the_switch_pass_the_wire_on_bus_bandwidth() -> None:
+    # 8 H100: a message takes S / W, so its bus bandwidth is 1.75 x 450 = 787.5 GB/s.
+    time = collective_time("all-reduce", 1e9, 8, 450e9, topology="in-network")
+    assert float(bus_bandwidth("all-reduce", 1e9, 8, time)) == pytest.approx(787.5e9, rel=1e-12)
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 8])
+@pytest.mark.parametrize("kind", ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"])
+def test_the_bus_bandwidth_of_a_message_that_fills_the_link_is_the_links(kind: str, n: int) -> None:
+    # The whole array of an all-to-all is n messages.
+    array = 1e9 * (n if kind == "all-to-all" else 1)
+    time = collective_time(kind, array, n, 450e9, topology="switch")
+    assert float(bus_bandwidth(kind, 1e9, n, time)) == pytest.approx(450e9, rel=1e-12)
+
+
+def test_bandwidths_are_those_of_nccls_tests() -> None:
+    # 8 GiB all-reduced by 16 ranks in 33.17 ms: NCCL's tests print 485.6 GB/s.
+    assert round(float(bus_bandwidth("all-reduce", 8 * 2**30, 16, 33.17e-3)) / 1e9, 1) == 485.6
+    assert round(float(algorithm_bandwidth(8 * 2**30, 33.17e-3)) / 1e9, 1) == 259.0
+
+
+def test_factors_of_many_messages_are_found_at_once_and_what_is_unknown_stays_unknown() -> None:
+    found = bus_factor(["all-reduce", "gather", "send", None, "all-gather"], [4, 4, np.nan, 2, np.nan])
+    np.testing.assert_array_equal(found, [1.5, 0.75, 1, np.nan, np.nan])
+    assert np.isnan(bus_bandwidth("all-reduce", np.nan, 2, 1))
+
+
+def test_a_message_of_an_unknown_kind_or_with_half_a_rank_is_refused() -> None:
+    with pytest.raises(ValueError, match="no collective is called 'allreduce'; did you mean 'all-reduce'"):
+        bus_factor("allreduce", 2)
+    with pytest.raises(ValueError, match=r"ranks must be whole numbers from 1, got 2\.5"):
+        bus_factor("all-reduce", 2.5)
+
+
+def test_of_a_hierarchical_all_reduce_each_card_carries_an_eighth() -> None:
+    within, across = tier_bytes("all-reduce", 8 * 2**30, 8, 2)
+    assert (float(within), float(across)) == (2 * 7 * 2**30, 2**30)
+
+
+@pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter"])
+def test_the_two_tiers_of_other_collectives_are_half_of_that(kind: str) -> None:
+    within, across = tier_bytes(kind, 8e9, 8, 4)
+    assert (float(within), float(across)) == pytest.approx((7e9, 0.75e9), rel=1e-12)
+
+
+def test_an_all_to_all_sends_its_parts_to_the_ranks_of_each_tier() -> None:
+    # Of 32 parts of a gigabyte, 7 go to the other ranks of the node, and 24 to other nodes.
+    within, across = tier_bytes("all-to-all", 32e9, 8, 4)
+    assert (float(within), float(across)) == pytest.approx((7e9, 24e9), rel=1e-12)
+    with pytest.raises(ValueError, match="no collective of two tiers is called 'broadcast'"):
+        tier_bytes("broadcast", 1, 8, 4)
 
 
 @pytest.mark.parametrize(("kind", "topology"), PAIRS)

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import roofwidget as rw
+from roofwidget.kernels.metadata import Communication
 from tests.tables import has_columns
 
 pa = pytest.importorskip("pyarrow")
@@ -142,17 +143,14 @@ def every_column() -> rw.Kernels:
         source="run 1",
         warnings=["no counters", "\u00b5"],
         series=True,
+        communication=Communication(4.0, 7.0, 1.0),
     )
 
 
 def assert_same(read: rw.Kernels, written: rw.Kernels) -> None:
     assert read == written
-    assert (read.chip, read.source, read.warnings, read.series) == (
-        written.chip,
-        written.source,
-        written.warnings,
-        written.series,
-    )
+    for fact in ("chip", "source", "warnings", "series", "communication"):
+        assert getattr(read, fact) == getattr(written, fact)
     assert [list(one) for one in (read.extra, read.origin, read.flops_by_precision, read.bytes_by_level)] == [
         list(one) for one in (written.extra, written.origin, written.flops_by_precision, written.bytes_by_level)
     ]

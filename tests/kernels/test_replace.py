@@ -11,6 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.kernels.columns import DictColumn
+from roofwidget.kernels.metadata import Communication
 from roofwidget.readers.torch.assembly import Spans, with_idle, without_launches
 from tests.tables import has_columns
 
@@ -38,6 +39,7 @@ FULL: dict[str, Any] = {
     "source": "run 1",
     "read_as": {"format": "table", "count": "calls"},
     "series": False,
+    "communication": Communication(4.0, 7.0, 1.0),
 }
 CHANGED: dict[str, Any] = {
     "names": ["d", "e", "f"],
@@ -61,6 +63,7 @@ CHANGED: dict[str, Any] = {
     "source": "run 2",
     "read_as": {},
     "series": True,
+    "communication": None,
 }
 ARGUMENTS = tuple(inspect.signature(rw.Kernels).parameters)
 
@@ -101,6 +104,7 @@ def arguments(kernels: rw.Kernels) -> dict[str, Any]:
         "source": kernels.source,
         "read_as": dict(kernels.read_as),
         "series": kernels.series,
+        "communication": kernels.communication,
     }
 
 

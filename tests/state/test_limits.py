@@ -42,6 +42,24 @@ def test_the_model_judges_its_kernels_with_what_if_values_in_force(model: Roofli
     np.testing.assert_array_equal(model.bound("Flat").time, bound(KERNELS, FLAT, launch_overhead=0.01).time)
 
 
+def test_the_link_is_a_what_if_rate_like_those_of_memories() -> None:
+    node = Chip("Node", {"bf16": 400e12}, {"HBM": 2e12}, links={"PCIe": 6e10, "NVLink": 4e11})
+    model = RooflineModel([node, FLAT], Kernels(["all-reduce"], [0], {"HBM": [0], "network": [4e11]}, time=[5]))
+    assert model.bound().time.tolist() == [1]
+    model.set_what_if(bandwidth="800 GB/s", memory="Network")
+    assert model.what_if == {"node": {"bandwidth": {"network": 8e11}}}
+    assert model.bound().time.tolist() == [0.5]
+    assert model.bandwidth == 2e12
+    assert {name: link.bandwidth for name, link in model.resolved_chip().links.items()} == {
+        "PCIe": 6e10,
+        "NVLink": 8e11,
+    }
+    model.set_what_if(bandwidth=4e11, memory="network")
+    assert model.what_if == {}
+    with pytest.raises(LookupError, match="Flat has no known link"):
+        model.set_what_if("Flat", bandwidth=1e9, memory="network")
+
+
 @pytest.mark.parametrize(
     ("given", "kept"),
     [(0.2, (0.2,)), ([0.2, 0.4, 0.2], (0.2, 0.4)), (0, ()), ([], ()), (np.array([0.6]), (0.6,))],

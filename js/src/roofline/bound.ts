@@ -4,7 +4,7 @@
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Chip } from "../wire/types.ts";
-import { bytesAt, bytesByLevel, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
+import { bytesAt, bytesByLevel, type Level, linkOf, NETWORK, peakFor, type Roof } from "./roofline.ts";
 
 export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";
 
@@ -156,7 +156,7 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
   const moved = bytesByLevel(kernels, roof);
   const rates = levels.map(({ bandwidth }) => bandwidth);
   const network = networkBytes(kernels);
-  const link = roof.chip.link ?? Number.NaN;
+  const link = linkOf(roof);
   const { count } = kernels;
   const compute = computeTimes(kernels, roof);
   const found = {} as Probe;

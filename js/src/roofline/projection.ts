@@ -3,7 +3,7 @@
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import { computeTimes, MIN_UTILIZATION_ABOVE_ROOF, networkBytes } from "./bound.ts";
-import { bytesByLevel, CLASSES, type Roof } from "./roofline.ts";
+import { bytesByLevel, CLASSES, linkOf, type Roof } from "./roofline.ts";
 
 /** If a kernel reaches a smaller share of its roof than this, the roof does not explain the time of the kernel. */
 export const MIN_EXPLAINED_SHARE = 0.1;
@@ -36,6 +36,7 @@ export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   const moved = bytesByLevel(kernels, roof);
   const rates = roof.levels.map(({ bandwidth }) => bandwidth);
   const network = networkBytes(kernels);
+  const link = linkOf(roof);
   const times = new Float64Array(kernels.n);
   for (let row = 0; row < kernels.n; row++) {
     let memory = Number.NaN;
@@ -44,7 +45,7 @@ export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
       if (seconds > memory || Number.isNaN(memory)) memory = seconds;
     }
     const sent = network?.[row] || 0;
-    times[row] = Math.max(compute(row), memory, sent > 0 ? sent / (roof.chip.link ?? Number.NaN) : 0);
+    times[row] = Math.max(compute(row), memory, sent > 0 ? sent / link : 0);
   }
   return times;
 }

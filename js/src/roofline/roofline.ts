@@ -121,6 +121,10 @@ export const hasWhatIfs = ({ chip, peaks, bandwidths }: Roof) =>
   [...peaks].some(([name, peak]) => peak !== chip.peaks.get(name)) ||
   [...bandwidths].some(([level, rate]) => rate !== chip.memories.get(level));
 
+/** Returns the bandwidth of the link to other chips, bytes/s; NaN if it is unknown. */
+export const linkOf = ({ chip, bandwidths }: Roof) =>
+  chip.link === null ? Number.NaN : (bandwidths.get(NETWORK) ?? chip.link);
+
 export const isRoof = (roof: Roof | Missing): roof is Roof => "chip" in roof;
 export const ridgePoint = (roof: Rates) => roof.peak / roof.bandwidth;
 export const attainable = (ai: number, roof: Rates) => Math.min(roof.peak, ai * roof.bandwidth);

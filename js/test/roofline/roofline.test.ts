@@ -3,9 +3,11 @@
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/roofline.json";
 import { type Bound, judge } from "../../src/roofline/bound.ts";
+import { boundTimes } from "../../src/roofline/projection.ts";
 import {
   attainable,
   bytesAt,
+  hasWhatIfs,
   isOffChip,
   isRoof,
   levelOf,
@@ -147,6 +149,15 @@ describe("the bound of a kernel", () => {
     const [link, launches] = [2, 2 * tie];
     expect(regime({ HBM: 0, network: link }, launches)).toBe("network");
     expect(regime({ HBM: 0, network: link }, 2 * more)).toBe("overhead");
+  });
+  it("takes half as long over a link that is twice as fast in a what-if", () => {
+    const chip = makeChip({ id: "node", peaks: { bf16: 1 }, memories: { HBM: 1 }, link: 2 });
+    const kernels = makeKernels([{ flops: 0, bytes: { HBM: 0, network: 8 } }]);
+    const whatIf = { node: { bandwidth: { network: 4 } } };
+    const [sheet, twice] = [makeRoof(chip), makeRoof(chip, "auto", "main", whatIf)];
+    expect([sheet, twice].map((roof) => judge(kernels, roof)(0).time)).toEqual([4, 2]);
+    expect([sheet, twice].map((roof) => [...boundTimes(kernels, roof)])).toEqual([[4], [2]]);
+    expect([sheet, twice].map(hasWhatIfs)).toEqual([false, true]);
   });
   it("is above the roof from a utilization of more than 1 + 1e-9", () => {
     const roof = makeRoof(makeChip({ memories: { HBM: 1 } }));
