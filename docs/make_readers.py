@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
 from roofwidget.readers import FORMATS
+from roofwidget.readers.torch.forms import FORMS
 
 PAGE = DOCS / "readers.md"
 
@@ -31,7 +33,8 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 - `rw.read(path, format="…")` names the format where the content does not show it.
 - `rw.read(path, work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` gives the work of one launch of kernels that
   the tool cannot count, by name; an op of `rw.workloads` or a function of the row will do too. Every reader takes it;
-  `kernels.with_work(…)` does the same later, and `replace=True` there replaces what is known.
+  `kernels.with_work(…)` does the same later, and `replace=True` there replaces what is known. `work="work.toml"` reads
+  [rules](#rules-of-work).
 - `rw.read_many("runs/*.json")` reads many at once, with `client=` in processes or on a Dask cluster; a file that fails
   is named in `.failures` and does not lose the others.
 - `rw.ranks("traces/rank*.json")` compares the ranks of one program: the slowest rank of each kernel, the median, the
@@ -71,10 +74,50 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | ONNX Runtime | `enable_profiling`, then `rw.read("onnxruntime_profile….json")` |
 | measured peaks of a machine (ERT, CARM Tool, mixbench, LIKWID) | `rw.read_ceilings("roofline.json")`; their kernels with `rw.read` |
 | Google Benchmark | `--benchmark_format=json`, then `rw.read("bench.json")` |
+| a trace with operations of unknown work | `kernels.unknown_work()` lists them; [rules](#rules-of-work) in `rw.read("trace.json", work="work.toml")` |
 | kernel times without FLOPs and bytes | `rw.read("times.csv", work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` |
 | many files, or the ranks of one program | `rw.read_many("runs/*.csv")`, `rw.ranks("traces/rank*.json")` |
 | a number that looks wrong | `roofwidget read FILE` |
 
+"""
+
+RULES = """## Rules of work
+
+A file of rules says what operations compute and move, by name and one rule a line:
+
+```toml
+"vllm::moe_forward"       = { op = "moe", x = 0, experts = "dims[1][1]", active = 4, ffn = 2880, weight_bits = 4.25 }
+"vllm::unified_attention*" = { op = "attention", q = 0, k = 1, v = 2, pairs = "step", windows = [128, 0] }
+"my_ext::fused_mlp"       = { flops = "4 * dims[0][0] * dims[0][1] * dims[1][0]", bytes = "tensors", precision = "bf16" }
+"_matmul_ogs_*"           = { part_of = "vllm::moe_forward" }
+"nvjet_*"                 = { op = "gemm", m = 46, n = 201088, k = 2880, precision = "bf16" }
+"deep_ep::*dispatch*"     = { link_bytes = "8192 * 8 * 7168 * (1 - 1/8)" }
+```
+
+`rw.read(path, work="work.toml")` and `roofwidget check FILE --work work.toml` use it, and a file `work.toml` beside the
+profile is used without being named. `rw.WorkRules` has the same rules as a Python object, and `.write(path)` saves them.
+
+- The pattern is that of the operation's name, or of the kernel's name if no operation is known. `*` matches any
+  characters, and case matters. The pattern with the most characters that are no wildcards wins, then the first line.
+- Numbers count for one call. An amount is a number, a text with a unit (`"4 GFLOP"`), or an expression of `dims[i][j]`
+  (sizes of input i), `size[i]` (its bytes), `value[i]` (an argument that is a number), `step.sq`, `step.sk`, `step.sqsq`,
+  `step.sqsk` (sums over the requests of the step), `+ - * / // **`, `min(…)` and `max(…)`. Inputs count from 0 and include
+  arguments that are no tensors, as in the trace.
+- `flops`, `bytes` (`"tensors"`: each tensor once), `precision`, `category`, `link_bytes` (to other devices) are for any
+  rule. `at_least = true` marks a lower bound. `at_most = true` marks an upper bound, which only the origin names.
+- `part_of` is for kernels that share the work of an operation by time, in rows of kernels (`by="kernel"`).
+- `work=` from Python comes first, then the file that `work=` names, then the file beside the profile, amounts that a compiler
+  wrote, rules of this package, and last estimates. Counters of a profiler are never replaced.
+- A line that matches nothing is no error. Other mistakes are errors that name file, line and operation.
+
+`kernels.unknown_work()` lists operations of unknown work by time, with what is missing and a line to begin with;
+`kernels.unknown_work().rules()` is the text of a file.
+
+| `op` | what it counts | keys |
+| --- | --- | --- |
+"""
+
+FORMATS_HEAD = """
 ## Formats
 """
 
@@ -84,7 +127,18 @@ def page() -> str:
     modules = [import_module(name) for name in FORMATS]
     head = ["| format | what it reads |", "| --- | --- |"]
     head += [f"| [`{module.FORMAT}`](#{module.FORMAT}) | {module.EXPECTED} |" for module in modules]
-    return "\n".join([TOP, *head, "", *map(_section, modules)])
+    forms = [
+        f"| `{name}` | {_first_line(form.work)} | {_keys(form.keys)} |" for name, form in FORMS.items() if form.keys
+    ]
+    return "\n".join([TOP + RULES + "\n".join(forms), FORMATS_HEAD, *head, "", *map(_section, modules)])
+
+
+def _first_line(function: Callable[..., object]) -> str:
+    return (inspect.getdoc(function) or "").split("\n")[0]
+
+
+def _keys(keys: Iterable[str]) -> str:
+    return ", ".join(f"`{key}`" for key in keys)
 
 
 def main() -> None:

@@ -13,8 +13,10 @@ from roofwidget.analysis.compare_chips import Flip as Flip  # not in __all__
 from roofwidget.analysis.compare_chips import compare_chips as compare_chips
 from roofwidget.analysis.compare_runs import compare_runs as compare_runs
 from roofwidget.analysis.exercise import roofline_analysis as roofline_analysis
+from roofwidget.analysis.messages import Messages as Messages  # not in __all__
 from roofwidget.analysis.projection import Projection as Projection  # not in __all__
 from roofwidget.analysis.projection import project as project
+from roofwidget.analysis.rank_messages import RankMessages as RankMessages  # not in __all__
 from roofwidget.analysis.ranks import Ranks as Ranks
 from roofwidget.analysis.ranks import Straggler as Straggler  # not in __all__
 from roofwidget.analysis.result import Bound as Bound
@@ -47,10 +49,13 @@ from roofwidget.chips import chips as chips
 from roofwidget.chips import chips_json as chips_json
 from roofwidget.chips import load_chips as load_chips
 from roofwidget.kernels.kernel import Kernel as Kernel
+from roofwidget.kernels.metadata import Communication as Communication  # not in __all__
 from roofwidget.kernels.presets import Preset as Preset
 from roofwidget.kernels.presets import preset as preset
 from roofwidget.kernels.presets import presets as presets
 from roofwidget.kernels.table import Kernels as Kernels
+from roofwidget.kernels.unknown_work import UnknownWork as UnknownWork  # not in __all__
+from roofwidget.kernels.unknown_work import UnknownWorks as UnknownWorks  # not in __all__
 from roofwidget.live.magic import load_ipython_extension as load_ipython_extension  # not in __all__
 from roofwidget.live.record import record as record
 from roofwidget.measure.analyzer import RooflineAnalyzer as RooflineAnalyzer
@@ -77,6 +82,7 @@ from roofwidget.readers import read as read
 from roofwidget.readers import read_many as read_many
 from roofwidget.readers.ceilings import read_ceilings as read_ceilings
 from roofwidget.readers.ranks import ranks as ranks
+from roofwidget.readers.torch.rules import WorkRules as WorkRules
 from roofwidget.teaching.bank import question_bank as question_bank
 from roofwidget.teaching.grading import Grade as Grade  # not in __all__
 from roofwidget.teaching.grading import Grades as Grades

@@ -271,7 +271,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         elif request.path is not None:
             kernels = readers.read(profile(Path.cwd(), request.path))
         else:
-            kernels = series.as_series(readers.read(file) for file in self._requests.files(request))
+            kernels = series.as_series(readers.read_each(self._requests.files(request)))
         self.show_profile(kernels, compare=request.compare)
         return {"shown": len(kernels)}
 

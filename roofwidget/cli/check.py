@@ -22,6 +22,7 @@ to try. The kernels that save most time at their roof are first.
   roofwidget check profile.csv --on b200 --on mi300x    where is it faster?
   roofwidget check new.csv --baseline old.csv           what became slower?
   roofwidget check trace.json --model model.py          how fast can it be?
+  roofwidget check trace.json --work work.toml          rules of unknown work
 
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
@@ -74,8 +75,8 @@ def _check(options: argparse.Namespace) -> int:
         raise ValueError("--fail-slower compares with an earlier profile: name it with --baseline OLD")
     if options.each and options.fail_below is None:
         raise ValueError("--each is about --fail-below: give a share, such as --fail-below 60%")
-    kernels = profile(options.file, options.only)
-    before = None if options.baseline is None else profile(options.baseline, options.only)
+    kernels = profile(options.file, options.only, options.work)
+    before = None if options.baseline is None else profile(options.baseline, options.only, options.work)
     there = chip_of(kernels, options.chip, options.file)
     document = report(
         kernels,

@@ -43,6 +43,7 @@ def add_profile(command: argparse.ArgumentParser) -> None:
         default="",
         help="only the kernels whose name has all of these words; * is any letters",
     )
+    add_work(command)
     command.add_argument(
         "--precision", default="auto", help="the precision of kernels that name none; by default that of the chip"
     )
@@ -51,8 +52,18 @@ def add_profile(command: argparse.ArgumentParser) -> None:
     )
 
 
-def profile(path: str, only: str = "") -> Kernels:
-    """Return the kernels of a file whose names have the words of `only`.
+def add_work(command: argparse.ArgumentParser) -> None:
+    """Add the argument that names a file of rules of work."""
+    command.add_argument(
+        "--work",
+        metavar="FILE.toml",
+        help="what operations compute and move that the profile cannot tell, one rule a line (docs/readers.md); by "
+        "default the file work.toml beside the profile",
+    )
+
+
+def profile(path: str, only: str = "", work: str | None = None) -> Kernels:
+    """Return the kernels of a file whose names have the words of `only`; `work` is a file of rules of work.
 
     Raises
     ------
@@ -60,7 +71,7 @@ def profile(path: str, only: str = "") -> Kernels:
         If the file has no such kernel.
     """
     with working(f"reading {path}"):
-        kernels = read(path)
+        kernels = read(path, work=work)
     if not len(kernels):
         why = f": {kernels.warnings[0]}" if kernels.warnings else ""
         raise ValueError(f"{path}: there are no kernels in it{why}")

@@ -12,12 +12,11 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bound
-from roofwidget.chips import Chip
+from roofwidget.chips import NETWORK, Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
 from roofwidget.kernels.columns import MAIN_LEVEL
 from roofwidget.kernels.filters import whole_from_one
-from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.measure import profile_report
 from roofwidget.measure.counts import NO_DEVICE, Counts, Grouping, OpCount, Request, Timing, checked_count

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from roofwidget.kernels.work import with_named_work
 from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.folders import read_folder
@@ -21,11 +23,13 @@ from roofwidget.readers.tables import printed
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from types import ModuleType
 
     from roofwidget.kernels.table import Kernels
+    from roofwidget.readers.captures import read_each as read_each
     from roofwidget.readers.many import Profiles, read_many
+    from roofwidget.readers.torch.rules import WorkRules
 
 __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
@@ -62,14 +66,20 @@ FORMATS: Final = (
 )
 # These readers read a file in pieces.
 _STREAMED: Final = ("torch", "xprof-csv", "xplane", "rocprof", "ncu", "table")
-_LAZY: Final = dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many")
+_RULES: Final = "rules"
+"""The option of readers that apply rules of work to operations themselves."""
+_RULES_FILE: Final = "work.toml"
+_LAZY: Final = {
+    **dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many"),
+    "read_each": "roofwidget.readers.captures",
+}
 
 
 def read(
     path_or_buffer: Any,
     format: str | None = None,  # noqa: A002 - the field's word
     *,
-    work: Mapping[str, Any] | None = None,
+    work: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Kernels:
     r"""Read a profile into `Kernels`.
@@ -84,7 +94,8 @@ def read(
         The format's name. None detects the format from the file's content.
     work
         The work of one launch by a pattern of kernels' names, for kernels whose FLOPs or bytes the profile does not
-        have; see `Kernels.with_work`.
+        have; see `Kernels.with_work`. Or a file of rules, or `WorkRules`: what each operation does, by its name. A file
+        ``work.toml`` beside the profile is used too; what `work` gives has precedence.
     **options
         Options of this format's reader: see docs/readers.md, or call `help` on what `reader` returns.
 
@@ -115,8 +126,50 @@ def read(
     >>> read(b"name,time (us)\nflash_fwd,31", work={"flash*": {"flops": "4 GFLOP"}}).flops.tolist()
     [4000000000.0]
     """
-    kernels = _read(path_or_buffer, format, options)
-    return kernels if work is None else kernels.with_work(work)
+    given, rules = _rules_of(work)
+    beside, source = _rules_beside(path_or_buffer)
+    if beside is not None:
+        rules = (*rules, beside)
+    kernels = with_rules(_read(source, format, {**options, _RULES: rules} if rules else options), rules)
+    if beside is not None and any(name.startswith(f"{_RULES_FILE}:") for name in _origins(kernels)):
+        message = f"{_RULES_FILE} beside the profile gives the work of some of its kernels, see `origin`"
+        kernels = kernels.replace(warnings=[*kernels.warnings, message])
+    return kernels if given is None else kernels.with_work(given)
+
+
+def _rules_of(work: object) -> tuple[Any, tuple[WorkRules, ...]]:
+    """Return what `work` gives by names of kernels, and its rules."""
+    if isinstance(work, (str, os.PathLike)):
+        return None, (_rules_module().WorkRules.read(work),)
+    return (None, (work,)) if isinstance(work, _rules_module().WorkRules) else (work, ())
+
+
+def _rules_beside(given: Any) -> tuple[WorkRules | None, Any]:
+    """Return the rules beside a profile, if there are any, and the profile as its source."""
+    if not isinstance(given, (str, os.PathLike, Source)):
+        return None, given
+    source = Source.of(given)
+    if source.path is None:
+        return None, source
+    folder = source.path if source.is_folder else source.path.parent
+    file = source.beside(folder / _RULES_FILE)
+    return (None if file is None else _rules_module().WorkRules.from_text(file.text(), _RULES_FILE)), source
+
+
+def with_rules(kernels: Kernels, rules: Collection[WorkRules]) -> Kernels:
+    """Return the table with the work that rules give to kernels of unknown work by their names alone."""
+    for each in rules:
+        kernels = with_named_work(kernels, functools.partial(_rules_module().named_work, each))
+    return kernels
+
+
+def _rules_module() -> Any:
+    return import_module("roofwidget.readers.torch.rules")
+
+
+def _origins(kernels: Kernels) -> Iterator[str]:
+    for key in kernels.origin:
+        yield from filter(None, kernels.codes(f"origin:{key}").values)
 
 
 def _read(path_or_buffer: Any, format: str | None, options: dict[str, Any]) -> Kernels:  # noqa: A002 - as above
@@ -174,6 +227,8 @@ def _by_format() -> dict[str, ModuleType]:
 
 
 def _called(module: ModuleType, function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
+    if _RULES in options and _RULES not in inspect.signature(function).parameters:
+        options = {name: value for name, value in options.items() if name != _RULES}
     check_options("read", function, options, "work")
     kernels = function(given, **options)
     kernels.read_as = MappingProxyType({"format": module.FORMAT, **kernels.read_as})

@@ -18,6 +18,7 @@ import numpy as np
 from roofwidget.kernels.concat import concat, joined_texts
 from roofwidget.kernels.operations import operations_of
 from roofwidget.readers import Source, read, reader, reader_of
+from roofwidget.readers.captures import captures_among, options_of
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.tables.together import read_together
 from roofwidget.support.arguments import shown_value
@@ -151,6 +152,9 @@ def read_many(
 ) -> Profiles:
     """Read many profiles, each with `read`.
 
+    Captures of CUDA or HIP graphs among the files are no profiles: the other traces are read with them. This process
+    must be able to open them.
+
     Parameters
     ----------
     paths_or_glob
@@ -183,12 +187,15 @@ def read_many(
     paths = _paths(paths_or_glob)
     if client is not None and not hasattr(client, "submit"):
         raise TypeError(f"client must be an Executor or a dask.distributed Client, got {type(client).__name__}")
+    captures = captures_among(paths) if format in {None, "torch"} and "captures" not in options else []
+    paths = [path for path in paths if path not in captures]
+    how = (format, options, captures)
     with advancing(progress, len(paths), unit="file", description="reading") as advance:
         if client is None:
             with ThreadPoolExecutor() as threads:
-                done = dict(_all(threads, as_completed, paths, (format, options), advance))
+                done = dict(_all(threads, as_completed, paths, how, advance))
         else:
-            done = dict(_all(client, _completion_of(client), paths, (format, options), advance))
+            done = dict(_all(client, _completion_of(client), paths, how, advance))
     found = {path: done[path] for path in paths}
     failures = {path: result for path, result in found.items() if isinstance(result, Exception)}
     if failures:
@@ -282,9 +289,14 @@ def _size(path: str) -> float:
         return float("inf")
 
 
-def _attempts(paths: list[str], format: str | None, options: dict[str, Any]) -> list[Kernels | Exception]:  # noqa: A002 - as above
+def _attempts(
+    paths: list[str],
+    format: str | None,  # noqa: A002 - as above
+    options: dict[str, Any],
+    captures: list[str],
+) -> list[Kernels | Exception]:
     found = {} if options or format not in {None, "table"} else _together(paths, is_told=format is not None)
-    return [found[path] if path in found else _attempt(path, format, options) for path in paths]
+    return [found[path] if path in found else _attempt(path, format, options, captures) for path in paths]
 
 
 def _together(paths: list[str], *, is_told: bool) -> dict[str, Kernels]:
@@ -312,10 +324,10 @@ def _source(path: str) -> Source | None:
         return None
 
 
-def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels | Exception:  # noqa: A002 - as above
+def _attempt(path: str, format: str | None, options: dict[str, Any], captures: list[str]) -> Kernels | Exception:  # noqa: A002 - as above
     """Return the kernels or the error. An error returned as a value passes through every kind of executor."""
     try:
-        return read(path, format, **options)
+        return read(path, format, **options, **options_of(path, captures))
     except Exception as error:  # noqa: BLE001 - one bad file must not affect the others
         return error
 

@@ -32,6 +32,20 @@ def mine(tmp_path: Path) -> list[str]:
     return [profile_file(tmp_path, "matmul,1e14,1e11,2\ncopy,0,2e12,2"), "--chip", chip_file(tmp_path)]
 
 
+def test_rules_of_work_fill_in_what_the_profile_does_not_say(capsys: Capture, tmp_path: Path) -> None:
+    profile = profile_file(tmp_path, "matmul,,,2")
+    rules = str(
+        write(tmp_path / "rules.toml", '"mat*" = { op = "gemm", m = 1000, n = 1000, k = 1000, precision = "bf16" }')
+    )
+    (kernel,) = document(capsys, profile, "--chip", chip_file(tmp_path), "--work", rules)["kernels"]
+    assert kernel["flops"] == 2e9
+    bad = str(write(tmp_path / "bad.toml", '\n"mat*" = { flop = 1 }'))
+    assert main(["check", profile, "--chip", chip_file(tmp_path), "--work", bad]) == 2
+    assert "bad.toml: line 2: 'mat*': a rule without op has no key 'flop'" in capsys.readouterr().err
+    assert main(["read", profile, "--work", rules]) == 0
+    assert "2 GFLOP" in capsys.readouterr().out
+
+
 def test_the_schema_is_one_and_says_what_each_key_is() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     assert {"kernels", "program", "baseline", "other_chips", "model"} <= set(SCHEMA["required"])

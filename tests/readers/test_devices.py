@@ -104,6 +104,17 @@ def test_kernels_without_a_device_number_ran_on_the_only_kind_that_is_listed() -
     assert about_devices(other) == ["the kernels ran on different chips: 'NVIDIA H200', 'NVIDIA L4'"]
 
 
+def test_the_number_of_a_device_does_not_matter_if_all_devices_have_one_name() -> None:
+    """AMD numbers the agents of the system, CPUs first."""
+    two = [{"id": number, "name": "AMD Instinct MI300X"} for number in (0, 1)]
+    assert rw.read(trace(*two, device=9)).chip == rw.chip("mi300x")
+    other = rw.read(trace(*two, {"id": 2, "name": "AMD Instinct MI250X"}, device=9))
+    assert other.chip is None
+    assert about_devices(other) == [
+        "the trace does not name device 9, on which kernels ran: choose a chip to see a roof"
+    ]
+
+
 def test_events_of_mtia_are_kernels_and_unknown_categories_are_said() -> None:
     def event(category: str, name: str, **args: int) -> dict[str, Any]:
         return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": 5, "dur": 4, "args": args}

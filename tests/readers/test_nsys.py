@@ -344,6 +344,17 @@ def test_an_export_of_few_columns_is_read(tmp_path: Path) -> None:
     assert warns(kernels, "TARGET_INFO_GPU")
 
 
+def test_communication_of_an_export_has_its_hidden_share_and_no_bytes(tmp_path: Path) -> None:
+    names = {"StringIds": (("id", "value"), [(7, "axpy"), (8, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL")])}
+    cells = [(100, 1100, 0, 8), (600, 2100, 0, 7), (0, 5000, 1, 7)]
+    table = (("start", "end", "deviceId", "shortName"), cells)
+    kernels = read(export(tmp_path / "r.sqlite", {**names, "CUPTI_ACTIVITY_KIND_KERNEL": table}))
+    assert kernels.communication is not None
+    assert kernels.communication.to_dict() == pytest.approx({"time": 1e-6, "other": 6.5e-6, "hidden": 0.5e-6})
+    assert warns(kernels, "communication runs for 1 µs, 50 % of it hidden behind other kernels")
+    assert warns(kernels, "bytes over the link are unknown for 1 kernel that communicates, 13 % of the time")
+
+
 def test_copies_and_fills_of_an_export_say_where_their_bytes_go(tmp_path: Path) -> None:
     copy = ("start", "end", "deviceId", "bytes", "copyKind")
     cells = [(at, at + 10, 0, 4096, kind) for at, kind in enumerate((1, 2, 8, 10, 11, 13))]

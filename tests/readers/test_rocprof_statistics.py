@@ -201,6 +201,14 @@ def test_the_json_has_a_row_per_dispatch_and_the_gpu() -> None:
     has_columns(kernels, extra={"grid": [8192, 8192]}, flops=None)
 
 
+def test_kernels_of_rccl_have_no_sizes_and_a_warning_says_so() -> None:
+    symbols = [{"kernel_id": 5, "kernel_name": "ncclDevKernel_Generic_1.kd"}, {"kernel_id": 6, "kernel_name": "b.kd"}]
+    kernels = read(json.dumps(document(kernel_symbols=symbols)).encode())
+    assert np.isnan(kernels.network_bytes).all()
+    said = "bytes over the link are unknown for 1 kernel that communicates, 27 % of the time: the file has no sizes"
+    assert said in kernels.warnings
+
+
 def test_the_counters_of_the_json_give_flops_and_bytes() -> None:
     names = {
         "SQ_INSTS_VALU_ADD_F32": (100, 20), "SQ_INSTS_VALU_MUL_F32": (0, 0), "SQ_INSTS_VALU_FMA_F32": (50, 0),

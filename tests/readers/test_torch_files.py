@@ -11,8 +11,9 @@ import pytest
 
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.torch import printed
-from roofwidget.readers.torch.formulas import OpCall, work_of
-from roofwidget.readers.torch.rows import Nest
+from roofwidget.readers.torch.calls import OpCall
+from roofwidget.readers.torch.nesting import Nest
+from roofwidget.readers.torch.work import work_of
 from tests import places
 from tests.places import text_of
 

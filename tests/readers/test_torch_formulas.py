@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from roofwidget.readers.torch.formulas import OpCall, OpWork, assumption_warnings, work_of
+from roofwidget.readers.torch.calls import _ARGUMENTS, OpCall, OpWork, assumption_warnings
+from roofwidget.readers.torch.work import work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
 NONE: list[Any] = []
@@ -179,6 +180,65 @@ def test_a_tensor_after_the_arguments_is_the_result_and_moves_once(given: OpCall
     assert work.bytes == moved
 
 
+def test_the_products_of_compiled_code_move_their_result_once() -> None:
+    # 32768 x 2048 by 2048 x 2048 in bf16: 2 x (2 x 32768 x 2048 + 2048²) = 276824064 bytes, four times 1107296256.
+    work = known_work(call("aten::mm", [[32768, 2048], [2048, 2048], [32768, 2048]], "c10::BFloat16"))
+    assert (work.flops, work.bytes) == (274_877_906_944, 276_824_064)
+
+
+def test_the_dtype_of_out_counts_for_the_result() -> None:
+    types = ["c10::Float8_e4m3fn"] * 2 + [""] * 6 + ["c10::BFloat16"]
+    work = known_work(OpCall("aten::_scaled_mm", [[5, 11], [11, 7], *[NONE] * 6, [5, 7]], types))
+    assert work.bytes == 55 + 77 + 2 * 35
+    mixed = OpCall("aten::add", [[4, 3], [4, 3], NONE, [4, 3]], ["c10::Half", "c10::Half", "Scalar", "float"])
+    assert known_work(mixed).bytes == 2 * 24 + 4 * 12
+    # The overload with a dtype has one argument more.
+    cast = OpCall("aten::mm", [[5, 11], [11, 7], NONE, [5, 7]], ["c10::Half", "c10::Half", "Scalar", "float"])
+    assert known_work(cast).bytes == 2 * (55 + 77) + 4 * 35
+
+
+def test_joined_tensors_have_the_dtype_of_out() -> None:
+    dims = [[[5, 11], [2, 11]], NONE]
+    assert known_work(OpCall("aten::cat", dims, ["TensorList", "Scalar"])).bytes is None
+    with_out = OpCall("aten::cat", [*dims, [7, 11]], ["TensorList", "Scalar", "c10::Half"])
+    assert (known_work(with_out).flops, known_work(with_out).bytes) == (0, 2 * 2 * 77)
+
+
+def test_the_arguments_before_out_are_those_of_the_schemas_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    counts: dict[str, set[int]] = {}
+    for schema in torch._C._jit_get_all_schemas():
+        if schema.arguments and schema.arguments[-1].is_out:
+            before = sum(not argument.is_out for argument in schema.arguments)
+            counts.setdefault(schema.name, set()).add(before)
+    for name, count in _ARGUMENTS.items():
+        if name in counts:
+            assert count in counts[name], name
+
+
+@pytest.mark.parametrize(
+    ("given", "flops", "moved"),
+    [
+        (call("aten::addmm_", [[5, 7], [5, 11], [11, 7], NONE, NONE]), 770, 4 * (35 + 55 + 77 + 35)),
+        (call("aten::sum", [[6, 10], NONE]), 60, 4 * 61),
+        (call("aten::sum", [[6, 10], NONE, NONE, NONE], values=["", "[-1]", "False", ""]), 60, 4 * 66),
+        (call("aten::mean", [[6, 10], NONE, NONE, NONE], "c10::Half", ["", "[0, 1]", "True", ""]), 60, 2 * 61),
+        # A sum of integers has eight bytes, as a position has.
+        (call("aten::sum", [[6, 10], NONE], "int"), 60, 4 * 60 + 8),
+        (call("aten::argmax", [[6, 10], NONE, NONE], values=["", "-1", "False"]), 60, 4 * 60 + 8 * 6),
+        (call("aten::max", [[6, 10], NONE, NONE], values=["", "0", "False"]), 60, 4 * 60 + 12 * 10),
+        (call("aten::max", [[6, 10], [10]]), 60, 4 * (60 + 10 + 60)),
+        (call("aten::cumsum", [[6, 10], NONE, NONE], values=["", "0", ""]), 60, 4 * 120),
+        (OpCall("aten::gather", [[900, 8], NONE, [3, 8], NONE], ["float", "Scalar", "long int", ""]), 0, 24 * 16),
+    ],
+    ids=lambda value: value.name if isinstance(value, OpCall) else None,
+)
+def test_products_in_place_reductions_and_gathers_count_what_they_read_and_write(
+    given: OpCall, flops: int, moved: int
+) -> None:
+    assert (known_work(given).flops, known_work(given).bytes) == (flops, moved)
+
+
 TOP_LEFT = "; the mask is aligned top-left: the first query sees the first key"
 BOTTOM_RIGHT = "; the mask is aligned bottom-right: the last query sees all keys"
 ROWS_FIRST = [[2, 30, 6, 16], [2, 50, 6, 16], [2, 50, 6, 16]]
@@ -269,7 +329,8 @@ def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index()
     ids=lambda given: f"{given.name} {given.shape}",
 )
 def test_a_call_whose_arguments_do_not_tell_its_work_has_unknown_work(given: OpCall) -> None:
-    assert work_of(given) is None
+    work = work_of(given)
+    assert work is None or not work.is_known
 
 
 def test_an_unknown_dtype_leaves_flops_known_and_bytes_unknown() -> None:

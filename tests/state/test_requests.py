@@ -144,7 +144,8 @@ def test_an_example_is_shown_on_the_chip_that_it_ran_on(page: Page) -> None:
     assert page.asks(ask="example") == {"shown": 36}
     kernels = page.widget.kernels
     assert (page.widget.focus_chip, kernels.source) == ("h100-sxm", "example.csv")
-    recorded = rw.read(FIXTURES / "gpu" / "block_training.json.gz")
+    # The example does not tell phases apart.
+    recorded = rw.read(FIXTURES / "gpu" / "block_training.json.gz").groupby("name", "shape", "dtype")
     assert kernels.names.tolist() == recorded.names.tolist()
     assert kernels.time == pytest.approx(recorded.time, rel=1e-5)
 

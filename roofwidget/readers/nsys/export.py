@@ -16,8 +16,11 @@ import numpy as np
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, Floats
+from roofwidget.kernels.communication import overlap_of
+from roofwidget.kernels.metadata import Communication
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
+from roofwidget.readers.communication import communicates, with_unsized_note
 from roofwidget.readers.devices import named_apart, one_chip_of
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database
@@ -83,7 +86,19 @@ def read(source: Source) -> Kernels:
         *chip_warnings,
         NO_WORK,
     ]
-    return parts[order].replace(chip=chip, warnings=warnings, source=source.name)
+    overlap = _overlap(events)
+    warnings += [] if overlap is None else [str(overlap)]
+    kernels = parts[order].replace(chip=chip, warnings=warnings, source=source.name, communication=overlap)
+    return with_unsized_note(kernels)
+
+
+def _overlap(events: _Events) -> Communication | None:
+    """Return how the communication of kernels overlaps with other kernels, None without communication."""
+    rows = np.flatnonzero(events.is_of(_KERNEL))
+    begin = events.start - events.start.min()
+    start, duration = begin[rows] / _NANOSECONDS, (events.end - events.start)[rows] / _NANOSECONDS
+    sends = communicates([events.names[row] for row in rows.tolist()])
+    return overlap_of(events.columns["deviceId"][rows], start, duration, sends)
 
 
 # -- what the device ran -------------------------------------------------------------------------------------------

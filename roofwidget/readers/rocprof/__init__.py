@@ -63,6 +63,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.amounts import integers_counted
 from roofwidget.readers.ceilings.measured import MATRIX, base_key
+from roofwidget.readers.communication import with_unsized_note
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof import analysis, machine, passes, rocpd, sdk_json, statistics
@@ -157,7 +158,7 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
         return _analysed(source, integers=integers)
     found = passes.files(source)
     if len(found.passes) == 1 and statistics.recognises(found.passes[0]):
-        return statistics.read(found.passes[0])
+        return with_unsized_note(statistics.read(found.passes[0]))
     tables, gpus = _passes(source, found.passes)
     rows = passes.joined(tables)
     about, about_warnings = _system(found.sysinfo, gpus)
@@ -167,7 +168,7 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
     moved, missing = bytes_by_level(rows.counters, arch, about.lds_banks)
     bytes_warnings = _bytes_warnings(moved, missing, arch)
     warnings = [*rows.warnings, *about_warnings, *chip_warnings, *flops_warnings, *bytes_warnings]
-    return Kernels(
+    kernels = Kernels(
         rows.names,
         flops,
         {level: part.values for level, part in moved.items()},
@@ -182,6 +183,7 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
         warnings=warnings,
         source=source.name,
     )
+    return with_unsized_note(kernels)
 
 
 def ceilings(source: Source) -> Chip:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips import Chip
+from roofwidget.chips import NETWORK, Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
+from roofwidget.kernels.unknown_work import MISSING, PROPOSED
 from roofwidget.readers.copies import ACROSS, WITHIN
 from roofwidget.readers.devices import one_chip_of
 from roofwidget.readers.input.documents import list_at
+from roofwidget.readers.torch.captures import CAPTURED
 from roofwidget.readers.torch.events import NONE, Collected
-from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
+from roofwidget.readers.torch.phases import Phases
+from roofwidget.readers.torch.proposals import missing_for_kernel, proposed_for_kernel
+from roofwidget.readers.torch.rows import Owners, Rows, WorkTable, dict_column, is_copy, with_words
 from roofwidget.support.arrays import Integers
 from roofwidget.support.did_you_mean import listed
 
@@ -33,7 +37,7 @@ _OVERLAP_TOLERANCE: Final = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """The spans of the devices, from the first event of each device to its last, in seconds.
+    """The spans of the devices, from the first kept event of each device to its last, in seconds.
 
     Parameters
     ----------
@@ -49,17 +53,22 @@ class Spans:
     added: Floats
 
     @classmethod
-    def of(cls, collected: Collected) -> Spans:
-        """Return the spans of a trace that has device events."""
+    def of(cls, collected: Collected, kept: Bools) -> Spans:
+        """Return the spans of the kept rows on the device, shape (m,).
+
+        A device is not idle between a row that is left out and the next row: that time belongs to neither.
+        """
         events = collected.device
         start, duration, number = events.start.floats(), events.duration.floats(), events.device.integers()
         order = np.lexsort((start, number))
         found = []
-        for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
-            begin = start[rows] - start[rows[0]]
-            reached = np.maximum.accumulate(begin + duration[rows])
-            idle = np.maximum(begin[1:] - reached[:-1], 0).sum()
-            found.append((number[rows[0]], reached[-1], idle, duration[rows].sum()))
+        for every in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            idle, _ = _gaps(start[every], duration[every])
+            idle = idle[kept[every][1:] & kept[every][:-1]].sum()
+            rows = every[kept[every]]
+            if len(rows):
+                gaps, reached = _gaps(start[rows], duration[rows])
+                found.append((number[rows[0]], reached - gaps.sum() + idle, idle, duration[rows].sum()))
         devices, *seconds = zip(*found, strict=True)
         span, idle, added = (np.array(column, dtype=np.float64) * _MICRO for column in seconds)
         return cls(np.array(devices), span, np.where(idle > _ROUNDING * span, idle, 0), added)
@@ -70,6 +79,13 @@ class Spans:
         if added <= (1 + _OVERLAP_TOLERANCE) * busy:
             return []
         return [f"kernels overlap: their times add up to {added / busy:.1%} of the time in which devices were busy"]
+
+
+def _gaps(start: Floats, duration: Floats) -> tuple[Floats, float]:
+    """Return the gaps before all events but the first, in the order of start, and the span of all events."""
+    begin = start - start[0]
+    reached = np.maximum.accumulate(begin + duration)
+    return np.maximum(begin[1:] - reached[:-1], 0), float(reached[-1])
 
 
 def with_idle(calls: Kernels, spans: Spans) -> Kernels:
@@ -134,6 +150,8 @@ class _RowAmounts:
         Whether the number is in the trace's event, and not from a formula.
     copies
         Whether the row is a copy or a fill.
+    link
+        Bytes over a link to other devices by a rule of a person, NaN if there are none.
     """
 
     flops: Floats
@@ -143,6 +161,7 @@ class _RowAmounts:
     event_flops: Bools
     event_bytes: Bools
     copies: Bools
+    link: Floats
 
     @classmethod
     def on_device(cls, collected: Collected, table: WorkTable, rows: Rows) -> _RowAmounts:
@@ -152,24 +171,27 @@ class _RowAmounts:
         across = {level: copies & _has_name(collected, way)[events] for level, way in ACROSS.items()}
         is_across = np.any(list(across.values()), axis=0)
         moved *= np.where(copies & ~is_across & _has_name(collected, WITHIN)[events], 2, 1)
-        event_flops, event_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
+        event_flops = alone & ~copies & ~np.isnan(flops) & ~table.flops_by_user[rows.call]
+        event_bytes = alone & ~np.isnan(moved) & ~(table.bytes_by_user[rows.call] & ~copies)
         counted = rows.carries & ~copies
-        formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))
+        formula = np.where(copies, 0, np.where(counted, table.flops[rows.call] * rows.share, np.nan))
         return cls(
             np.where(event_flops, flops, formula),
-            np.where(event_bytes, moved, np.where(counted, table.bytes[rows.call], np.nan)),
+            np.where(event_bytes, moved, np.where(counted, table.bytes[rows.call] * rows.share, np.nan)),
             {level: where for level, where in across.items() if where.any()},
             table.is_vector[rows.call] & ~event_flops & ~copies,
             event_flops,
             event_bytes,
             copies,
+            np.where(counted, table.link_bytes[rows.call] * rows.share, np.nan),
         )
 
     @classmethod
     def on_host(cls, table: WorkTable, rows: Rows) -> _RowAmounts:
         none = np.zeros(len(rows), dtype=np.bool_)
         call = rows.call
-        return cls(table.flops[call], table.bytes[call], {}, table.is_vector[call], none, none, none)
+        link = np.full(len(rows), np.nan)
+        return cls(table.flops[call], table.bytes[call], {}, table.is_vector[call], none, none, none, link)
 
     def flops_by_class(self) -> dict[str, Floats]:
         if not self.vector.any():
@@ -180,6 +202,7 @@ class _RowAmounts:
         return {
             MAIN_LEVEL: np.where(self._is_across, np.nan, self.bytes),
             **{level: np.where(where, self.bytes, np.nan) for level, where in self.across.items()},
+            **({} if np.isnan(self.link).all() else {NETWORK: self.link}),
         }
 
     @property
@@ -191,17 +214,17 @@ class _RowAmounts:
         why_flops = [
             ("kernel_flop of the kernel's event", self.event_flops),
             ("a copy computes nothing", self.copies),
-            (None, np.isnan(self.flops)),
+            (None, np.isnan(self.flops) & ~rows.carries),
         ]
         why_bytes = [
             ("kernel_num_gb of the kernel's event x 1e9", self.event_bytes & ~self.copies),
             ("bytes of the copy's event, twice within one device", self.event_bytes & self.copies),
-            (None, np.isnan(self.bytes) | self._is_across),
+            (None, np.isnan(self.bytes) & ~rows.carries | self._is_across),
         ]
         rule = "bytes of the copy's event, which cross a link"
         return {
-            "flops": _with_words(table.flops_rule[rows.call], why_flops),
-            "bytes:main": _with_words(table.bytes_rule[rows.call], why_bytes),
+            "flops": with_words(table.flops_rule[rows.call], why_flops),
+            "bytes:main": with_words(table.bytes_rule[rows.call], why_bytes),
             **{
                 f"bytes:{level}": dict_column([None, rule], where.astype(np.int32))
                 for level, where in self.across.items()
@@ -209,7 +232,9 @@ class _RowAmounts:
         }
 
 
-def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
+def device_kernels(
+    collected: Collected, table: WorkTable, rows: Rows, owners: Owners, phases: Phases, *, by_operation: bool
+) -> Kernels:
     """Return the rows of the device as kernels.
 
     With `by_operation`, a row has the name of its operation. A row without an operation has the name of its kernel.
@@ -226,13 +251,15 @@ def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_ope
         time=rows.time * _MICRO,
         precision=_with_tf32(table.precision[rows.call], kernel),
         category=_device_category(table.category[rows.call], kernel, work.copies),
-        origin=work.origin(table, rows)
+        origin=_with_source(_with_share(work.origin(table, rows), rows.share < 1), owners.from_capture[rows.device])
         | {"time": "dur of the kernels' events" if by_operation else "dur of the kernel's event"},
         extra={
             "shape": table.shape[rows.call],
             "dtype": table.dtype[rows.call],
             **other,
+            **_unknown_work(table, rows, work, kernel),
             **_launch_resources(collected, rows),
+            **_without_empty({"phase": phases.column[rows.device], "iteration": phases.iteration[rows.device]}),
         },
     )
 
@@ -249,7 +276,11 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
         precision=table.precision[rows.call],
         category=table.category[rows.call],
         origin=work.origin(table, rows) | {"time": "dur of the operation's event, what it calls included"},
-        extra={"shape": table.shape[rows.call], "dtype": table.dtype[rows.call]},
+        extra={
+            "shape": table.shape[rows.call],
+            "dtype": table.dtype[rows.call],
+            **_unknown_work(table, rows, work, dict_column([None], np.zeros(len(rows), dtype=np.int32))),
+        },
     )
 
 
@@ -261,7 +292,11 @@ def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip |
     # If the events have no device numbers, any device of the list may have run the kernels.
     ran_on = known if used == {NONE} else {number: known[number] for number in used if number in known}
     names = sorted({str(entry["name"]) for entry in ran_on.values()})
-    if len(names) <= 1 and (missing := sorted(used - known.keys() - {NONE})):
+    every = {str(entry["name"]) for entry in known.values()}
+    if not ran_on and len(every) == 1 and all(name.startswith("AMD") for name in every):
+        # AMD numbers the agents of the system, CPUs first. If all devices have one name, the number does not matter.
+        ran_on, names = known, sorted(every)
+    elif len(names) <= 1 and (missing := sorted(used - known.keys() - {NONE})):
         which = f"device {', '.join(map(str, missing[:_MAX_NAMED]))}" if known else "the device"
         return None, [f"the trace does not name {which}, on which kernels ran: choose a chip to see a roof"]
     if not names:
@@ -286,10 +321,11 @@ def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
     return messages
 
 
-def attribution_warnings(calls: Kernels, rows: Rows, collected: Collected) -> list[str]:
+def attribution_warnings(calls: Kernels, rows: Rows, collected: Collected, owners: Owners) -> list[str]:
     """Return warnings about kernels without operation, and about the work of operations with several kernels."""
     copies = is_copy(collected)[rows.device]
-    alone = (rows.call < 0) & ~copies
+    # Another warning is about kernels of graphs.
+    alone = (rows.call < 0) & ~copies & ~owners.is_replay[rows.device]
     messages = []
     if alone.any():
         share = calls.time[alone].sum() / max(calls.time[~copies].sum(), np.finfo(float).tiny)
@@ -340,12 +376,43 @@ def _device_category(category: DictColumn, kernel: DictColumn, copies: Bools) ->
     return dict_column([*category.values, "copy", "communication"], codes)
 
 
-def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Bools]]) -> DictColumn:
-    words, codes = [*column.values], column.codes
-    for word, where in replaced:
-        codes = np.where(where, len(words), codes)
-        words.append(word)
-    return dict_column(words, codes)
+def _with_share(origins: Mapping[str, DictColumn], shares: Bools) -> Mapping[str, DictColumn]:
+    """Return the origins. Where kernels share the work of their operation, the text says so."""
+    return _with_ends(origins, "a share of it by the time of the kernel", shares) if shares.any() else origins
+
+
+def _with_source(origins: Mapping[str, DictColumn], from_capture: Bools) -> dict[str, Any]:
+    """Return the origins. Where the operation comes from the capture of a graph, the text says so."""
+    return dict(_with_ends(origins, CAPTURED, from_capture) if from_capture.any() else origins)
+
+
+def _with_ends(origins: Mapping[str, DictColumn], end: str, where: Bools) -> dict[str, DictColumn]:
+    """Return the origins with an end after each text in the rows of a mask."""
+    found = {}
+    for key, column in origins.items():
+        n = len(column.values)
+        longer = [word and f"{word}; {end}" for word in column.values]
+        found[key] = dict_column([*column.values, *longer], np.where(where, column.codes + n, column.codes))
+    return found
+
+
+def _unknown_work(table: WorkTable, rows: Rows, work: _RowAmounts, kernel: DictColumn) -> dict[str, DictColumn]:
+    """Return what is missing to know the FLOPs of each row, and a proposed rule; nothing if all are known."""
+    without_call = rows.call < 0
+    hidden = ~np.isnan(work.flops) | ~rows.carries
+    is_open = set(np.unique(kernel.codes[without_call & ~hidden]).tolist())
+    columns = {}
+    for column, of_call, of_kernel in (
+        (MISSING, table.missing, missing_for_kernel),
+        (PROPOSED, table.proposal, proposed_for_kernel),
+    ):
+        words = [of_kernel(name) if name and code in is_open else None for code, name in enumerate(kernel.values)]
+        calls = of_call[rows.call]
+        both = np.where(without_call, kernel.codes + len(calls.values), calls.codes)
+        found = with_words(dict_column([*calls.values, *words], both), [(None, hidden)])
+        if not _is_empty(found):
+            columns[column] = found
+    return columns
 
 
 def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:
@@ -370,10 +437,14 @@ def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:
         "kernels per call": rows.members.astype(np.float64),
         "device": np.where(device >= 0, device, np.nan),
     }
+    return _without_empty(columns)
+
+
+def _without_empty(columns: Mapping[str, DictColumn | Floats]) -> dict[str, Any]:
     return {name: column for name, column in columns.items() if not _is_empty(column)}
 
 
 def _is_empty(column: DictColumn | Floats) -> bool:
-    return (
-        all(word is None for word in column.values) if isinstance(column, DictColumn) else bool(np.isnan(column).all())
-    )
+    if isinstance(column, DictColumn):
+        return all(column.values[code] is None for code in np.unique(column.codes).tolist())
+    return bool(np.isnan(column).all())

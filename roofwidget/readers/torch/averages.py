@@ -34,9 +34,10 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.torch.formulas import OpCall, OpWork, assumption_warnings, work_of
+from roofwidget.readers.torch.calls import OpCall, OpWork, assumption_warnings
 from roofwidget.readers.torch.printed import Average, is_printed_table, printed_table
 from roofwidget.readers.torch.rows import COMPULSORY
+from roofwidget.readers.torch.work import work_of
 from roofwidget.workloads.tensors import checked_dtype
 
 # -- reader --------------------------------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def _flops(rows: Sequence[Average], works: Sequence[OpWork | None]) -> tuple[dic
         if row.flops > 0:
             counts.append(row.flops)
             why.append("flops of the profiler, summed over calls")
-        elif work is not None:
+        elif work is not None and work.flops is not None:
             counts.append(work.flops * row.count)
             why.append(f"{work.rule} x calls")
         else:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import gc
+import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.torch.formulas import KEEPS_VALUES, OpCall
+from roofwidget.readers.torch.calls import OpCall
+from roofwidget.readers.torch.messages import KEEPS_VALUES as FOR_MESSAGES
+from roofwidget.readers.torch.messages import METADATA, Messages, message_of
+from roofwidget.readers.torch.work import KEEPS_VALUES
 from roofwidget.support.arrays import Integers
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -28,23 +35,32 @@ class Column:
         self.append = self._values.append
 
     def floats(self) -> Floats:
-        """Return the numbers."""
-        return np.array(self._values, dtype=np.float64)
+        """Return the numbers, which are not copied: the column must not grow after that."""
+        return _viewed(self._values, np.float64)
 
     def __len__(self) -> int:
         return len(self._values)
 
 
 class WholeColumn:
-    """A column of int64 that grows: eight bytes per row."""
+    """A column of whole numbers that grows: eight bytes per row, or four with the type code ``"i"``."""
 
-    def __init__(self) -> None:
-        self._values = array("q")
+    def __init__(self, typecode: Literal["q", "i"] = "q") -> None:
+        self._values = array(typecode)
         self.append = self._values.append
 
     def integers(self) -> Integers:
-        """Return the numbers."""
-        return np.array(self._values, dtype=np.int64)
+        """Return the numbers as int64. A column of eight bytes is not copied: it must not grow after that."""
+        return _viewed(self._values, np.int64 if self._values.typecode == "q" else np.intc).astype(np.int64, copy=False)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _viewed(values: array[Any], dtype: type[np.number[Any]]) -> npt.NDArray[Any]:
+    view = np.frombuffer(values, dtype) if len(values) else np.zeros(0, dtype)
+    view.flags.writeable = False
+    return view
 
 
 class Codes(Generic[_Key]):
@@ -54,7 +70,10 @@ class Codes(Generic[_Key]):
         self._index: dict[_Key, int] = {}
 
     def __call__(self, value: _Key) -> int:
-        return self._index.setdefault(value, len(self._index))
+        code = self._index.get(value)
+        if code is None:
+            code = self._index[value] = len(self._index)
+        return code
 
     def __len__(self) -> int:
         return len(self._index)
@@ -74,6 +93,10 @@ class Resources(NamedTuple):
     occupancy: float
 
 
+def _codes() -> WholeColumn:
+    return WholeColumn("i")
+
+
 @dataclass
 class Timed:
     """Rows with start and duration in microseconds of the trace's clock."""
@@ -86,30 +109,44 @@ class Timed:
 class Operations(Timed):
     """Calls of operations on the host."""
 
-    thread: WholeColumn = field(default_factory=WholeColumn)
+    thread: WholeColumn = field(default_factory=_codes)
     external: WholeColumn = field(default_factory=WholeColumn)
-    call: WholeColumn = field(default_factory=WholeColumn)
+    call: WholeColumn = field(default_factory=_codes)
 
 
 @dataclass
 class RuntimeCalls:
-    """Calls of the runtime that start work on the device."""
+    """Calls of the runtime, most of which start work on the device.
+
+    `name` is a code of `Collected.runtime_names`. `kernel` is a code of `Collected.names`, or -1: only AMD's runtime
+    names the kernel that it launches.
+    """
 
     start: Column = field(default_factory=Column)
-    thread: WholeColumn = field(default_factory=WholeColumn)
+    thread: WholeColumn = field(default_factory=_codes)
     correlation: WholeColumn = field(default_factory=WholeColumn)
+    name: WholeColumn = field(default_factory=_codes)
+    kernel: WholeColumn = field(default_factory=_codes)
+
+
+@dataclass
+class Annotations(Timed):
+    """Annotated spans on the host. `text` is a code of `Collected.annotation_texts`."""
+
+    thread: WholeColumn = field(default_factory=_codes)
+    text: WholeColumn = field(default_factory=_codes)
 
 
 @dataclass
 class OnDevice(Timed):
     """Device activity: kernels, copies and fills."""
 
-    name: WholeColumn = field(default_factory=WholeColumn)
-    category: WholeColumn = field(default_factory=WholeColumn)
+    name: WholeColumn = field(default_factory=_codes)
+    category: WholeColumn = field(default_factory=_codes)
     external: WholeColumn = field(default_factory=WholeColumn)
     correlation: WholeColumn = field(default_factory=WholeColumn)
     device: WholeColumn = field(default_factory=WholeColumn)
-    resources: WholeColumn = field(default_factory=WholeColumn)
+    resources: WholeColumn = field(default_factory=_codes)
     bytes: Column = field(default_factory=Column)
     flops: Column = field(default_factory=Column)
 
@@ -122,37 +159,60 @@ class Counted(NamedTuple):
 
 
 class Collected:
-    """The columns of a trace. `calls` has each different call once. `shapes` says whether any call has shapes."""
+    """The columns of a trace. `calls` has each different call once. `shapes` says whether any call has shapes.
 
-    def __init__(self, source: str) -> None:
-        self.operations = Operations()
+    Parameters
+    ----------
+    source
+        The trace, for messages.
+    joined
+        A trace to which this trace belongs. Both then share one table of operations and its codes; the operations of
+        this trace are `operation_rows`. External ids and times of the two traces are unrelated.
+    """
+
+    def __init__(self, source: str, joined: Collected | None = None) -> None:
+        self.source = source
+        self.operations: Operations = Operations() if joined is None else joined.operations
+        self.operation_rows = slice(len(self.operations.start), None)
         self.launches = RuntimeCalls()
+        self.annotations = Annotations()
         self.device = OnDevice()
+        self.messages: Messages = Messages() if joined is None else joined.messages.beside()
         self.counted: list[Counted] = []
-        self.calls: list[OpCall] = []
+        self.calls: list[OpCall] = [] if joined is None else joined.calls
         self.shapes = False
         self.unfinished = 0
         self.unread: Counter[str] = Counter()
-        self.names: Codes[str] = Codes()
+        self.names: Codes[str] = Codes() if joined is None else joined.names
         self.categories: Codes[str] = Codes()
-        self._resource_codes: Codes[tuple[object, ...]] = Codes()
+        self.runtime_names: Codes[str] = Codes()
+        self.annotation_texts: Codes[str] = Codes()
+        self._resource_codes: Codes[str] = Codes()
+        self._raw_resources: list[tuple[object, ...]] = []
         self.events = 0
-        self._source = source
-        self._threads: Codes[tuple[object, object]] = Codes()
-        self._call_codes: Codes[tuple[str, ...]] = Codes()
+        self.thread_codes: Codes[tuple[object, ...]] = Codes() if joined is None else joined.thread_codes
+        self.call_codes: Codes[object] = Codes() if joined is None else joined.call_codes
+        self._valued: dict[str, bool] = {}
         self._takers: Mapping[object, Callable[[Mapping[str, Any], Mapping[str, Any]], None]] = {
             "cpu_op": self._operation,
             "Operator": self._operation,
             **dict.fromkeys(("kernel", "gpu_memcpy", "gpu_memset", *_CATEGORIES), self._on_device),
             "cuda_profiler_range": self._counters,
+            "user_annotation": self._annotation,
             **dict.fromkeys(_RUNTIMES, self._launch),
         }
 
     def resources(self) -> list[Resources]:
         """Return the different resources of launches, by code."""
-        return [_resources(raw) for raw in self._resource_codes.values()]
+        return [_resources(raw) for raw in self._raw_resources]
 
-    def take(self, batch: Iterable[Any]) -> None:
+    def forget_host(self) -> None:
+        """Free what joins the device to the host, which fills more than half of the memory of a large trace."""
+        self.messages.number_kernels(self.device.external.integers())
+        self.operations, self.launches = Operations(), RuntimeCalls()
+        self.device.external, self.device.correlation = WholeColumn(), WholeColumn()
+
+    def take(self, batch: Sequence[Any]) -> None:
         """Add a batch of events.
 
         Raises
@@ -160,9 +220,10 @@ class Collected:
         ProfileError
             If an event is not an object, or a number in it is invalid.
         """
-        takers, known = self._takers, self.events
-        for position, event in enumerate(batch, known):
-            try:
+        takers = self._takers
+        position, event = 0, None
+        try:
+            for position, event in enumerate(batch, self.events + 1):  # noqa: B007 - the message names it
                 category = event.get("cat")
                 taker = takers.get(category)
                 if taker is not None:
@@ -170,9 +231,13 @@ class Collected:
                         taker(event, event.get("args") or {})
                 elif category not in _NO_WORK and event.get("dur"):
                     self.unread[str(category)] += 1
-            except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-                raise ProfileError(self._source, _flaw(event, error), place=f"event {position + 1}") from None
-            self.events += 1
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise ProfileError(self.source, _flaw(event, error), place=f"event {position}") from None
+        self.events += len(batch)
+
+    def _thread(self, event: Mapping[str, Any]) -> int:
+        # The threads of joined traces are others, even if their numbers are equal.
+        return self.thread_codes((event.get("pid"), event.get("tid"), self.operation_rows.start))
 
     def _time(self, event: Mapping[str, Any], into: Timed) -> bool:
         start, duration = float(event["ts"]), float(event.get("dur", NONE))
@@ -186,31 +251,58 @@ class Collected:
 
     def _operation(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
         if self._time(event, self.operations):
-            self.operations.thread.append(self._threads((event.get("pid"), event.get("tid"))))
-            self.operations.external.append(_id(args, "External id", "external id"))
+            self.operations.thread.append(self._thread(event))
+            external = _id(args, "External id", "external id")
+            self.operations.external.append(external)
             self.operations.call.append(self._call(event["name"], args))
+            if METADATA in args:
+                self.messages.add_number(external, args)
 
     def _call(self, name: str, args: Mapping[str, Any]) -> int:
         dims, types = args.get("Input Dims"), args.get("Input type")
-        if dims is None:
-            key: tuple[str, ...] = (name,)
-        elif name in KEEPS_VALUES:
-            key = (name, str(dims), str(types), str(args.get("Concrete Inputs")))
+        message = message_of(args)
+        metadata = _metadata(args)
+        # Sizes of a compiled kernel are numbers among its arguments.
+        keeps_values = metadata is not None or self._keeps_values(name)
+        if message is not None:
+            key: object = (name, message)
+        elif dims is None and metadata is None:
+            key = name
+        elif keeps_values:
+            key = repr((name, dims, types, args.get("Concrete Inputs"), metadata))
         else:
-            key = (name, str(dims), str(types))
-        code = self._call_codes(key)
+            key = repr((name, dims, types))
+        code = self.call_codes(key)
         if code == len(self.calls):
             self.shapes = self.shapes or bool(dims)
-            values = args.get("Concrete Inputs") if name in KEEPS_VALUES else None
-            self.calls.append(OpCall(_text(name), _list(dims), types and _list(types), values and _list(values)))
+            if message is not None:
+                self.messages.add_call(code, message)
+            values = args.get("Concrete Inputs") if keeps_values else None
+            call = OpCall(_text(name), _list(dims), types and _list(types), values and _list(values), metadata=metadata)
+            self.calls.append(call)
         return code
+
+    def _keeps_values(self, name: str) -> bool:
+        found = self._valued.get(name)
+        if found is None:
+            found = self._valued[name] = name in KEEPS_VALUES or name in FOR_MESSAGES
+        return found
 
     def _launch(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
         correlation, start = _id(args, "correlation"), float(event["ts"])
         if correlation != NONE and abs(start) <= _MAX_TIME_US:
             self.launches.start.append(start)
-            self.launches.thread.append(self._threads((event.get("pid"), event.get("tid"))))
+            self.launches.thread.append(self._thread(event))
             self.launches.correlation.append(correlation)
+            self.launches.name.append(self.runtime_names(_text(event["name"])))
+            kernel = args.get("kernel")
+            self.launches.kernel.append(NONE if kernel is None else self.names(_text(kernel)))
+
+    def _annotation(self, event: Mapping[str, Any], _: Mapping[str, Any]) -> None:
+        name = event.get("name")
+        if isinstance(name, str) and ANNOTATION.match(name) and self._time(event, self.annotations):
+            self.annotations.thread.append(self._thread(event))
+            self.annotations.text.append(self.annotation_texts(_text(name)))
 
     def _on_device(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
         rows = self.device
@@ -220,9 +312,15 @@ class Collected:
             rows.external.append(_id(args, "External id", "external id"))
             rows.correlation.append(_id(args, "correlation"))
             rows.device.append(_id(args, "device", "Device Id"))
-            rows.resources.append(self._resource_codes(_raw_resources(args)))
+            raw_resources = _raw_resources(args)
+            code = self._resource_codes(repr(raw_resources))
+            if code == len(self._raw_resources):
+                self._raw_resources.append(raw_resources)
+            rows.resources.append(code)
             # Compiled kernels may state their own work; 0 FLOPs means that it was not counted.
             rows.flops.append(_amount(args, "kernel_flop") or np.nan)
+            if METADATA in args:
+                self.messages.add_kernel(len(rows.start) - 1, args)
             raw = _amount(args, "bytes")
             rows.bytes.append((_amount(args, "kernel_num_gb") or np.nan) * 1e9 if raw is None else raw)
 
@@ -230,6 +328,12 @@ class Collected:
         metrics = {key: float(value) for key, value in args.items() if _is_number(value)}
         self.counted.append(Counted(_text(event["name"]), metrics))
 
+
+ANNOTATION: Final = re.compile(r"(?i)execute_|step\[|prefill\[|decode\[|mixed\[|capture_|ProfilerStep#|Optimizer\.")
+"""Annotations of steps, of captures of graphs, of the profiler's iterations and of optimizers."""
+
+# What torch.compile says of a kernel, on the operation that launches it.
+_METADATA: Final = ("kernel_backend", "kernel_flop", "kernel_num_gb", "kernel_kwargs", "grid")
 
 # Limits that no real trace reaches, in microseconds, and in FLOPs or bytes. The limits keep sums finite.
 _MAX_TIME_US: Final = 1e18
@@ -272,29 +376,56 @@ _NO_WORK: Final = frozenset(
         "mtia_insight",
         "overhead",
         "python_function",
-        "user_annotation",
     }
 )
 
 
-def collect(batches: Iterable[list[Any]], source: str) -> Collected:
-    """Return the columns of a trace."""
-    collected = Collected(source)
-    for batch in batches:
-        collected.take(batch)
+def collect(batches: Iterable[list[Any]], source: str, joined: Collected | None = None) -> Collected:
+    """Return the columns of a trace, which may belong to another trace; see `Collected`."""
+    collected = Collected(source, joined)
+    with _without_garbage_collection():
+        for batch in batches:
+            collected.take(batch)
+    collected.operation_rows = slice(collected.operation_rows.start, len(collected.operations.start))
     return collected
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Switch the collection of cycles off: parsed events have none, and a search for them takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _metadata(args: Mapping[str, Any]) -> Mapping[str, object] | None:
+    """Return what a compiler says of the operation's kernels, or None. A FLOP count of 0 means that none was made."""
+    if _METADATA[0] not in args and _METADATA[1] not in args and _METADATA[2] not in args:
+        return None
+    amounts = {key: _amount(args, key) or None for key in ("kernel_flop", "kernel_num_gb")}
+    known = {key: amounts.get(key, args.get(key)) for key in _METADATA}
+    return {key: value for key, value in known.items() if value is not None}
 
 
 def _raw_resources(args: Mapping[str, Any]) -> tuple[object, ...]:
     """Return a launch's unparsed resources. They are parsed once for all launches that share them."""
     get = args.get
-    sizes = str(get("grid")), str(get("block"))
-    return *sizes, get("registers per thread"), get("shared memory"), get("est. achieved occupancy %")
+    return (
+        get("grid"),
+        get("block"),
+        get("registers per thread"),
+        get("shared memory"),
+        get("est. achieved occupancy %"),
+    )
 
 
 def _resources(raw: tuple[Any, ...]) -> Resources:
     grid, block, *numbers = raw
-    return Resources(_size(grid), _size(block), *(_number(given) for given in numbers))
+    return Resources(_size(str(grid)), _size(str(block)), *(_number(given) for given in numbers))
 
 
 def _size(given: str) -> str:

@@ -6,252 +6,25 @@ The table of rules is in the doc string of `roofwidget.readers.torch.trace`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from math import prod
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from roofwidget.readers.torch.calls import Assumption, Dims, OpCall, OpWork, UnknownWork
+from roofwidget.readers.torch.forms import MATRIX_PRODUCT
+from roofwidget.support.precisions import is_integer
 from roofwidget.workloads import Graph
 from roofwidget.workloads.convention import CONVENTIONS, Convention
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 from roofwidget.workloads.ops.formulas import attended
 
-# -- calls ---------------------------------------------------------------------------------------------------------
-
-Dims = tuple[int, ...]
-
-
-class UnknownWork(Exception):  # noqa: N818 - not an error: the operation's work stays unknown
-    """The arguments of a call are not enough to know its work."""
-
-
-_DTYPES: Final[Mapping[str, tuple[str, int]]] = {
-    "float": ("fp32", 4),
-    "double": ("fp64", 8),
-    "c10::Half": ("fp16", 2),
-    "c10::BFloat16": ("bf16", 2),
-    **{f"c10::Float8_{form}": ("fp8", 1) for form in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")},
-    "long int": ("int64", 8),
-    "long": ("int64", 8),
-    "int": ("int32", 4),
-    "short int": ("int16", 2),
-    "short": ("int16", 2),
-    "signed char": ("int8", 1),
-    "unsigned char": ("int8", 1),
-    "bool": ("bool", 1),
-}
-_INT: Final = re.compile(r"-?[0-9]{1,18}")
-_INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18}){0,9})?\]")
-# PyTorch's own limits: 64 axes, and a signed number of 64 bits for the elements.
-_MAX_AXES: Final = 64
-_MAX_ELEMENTS: Final = 2**63
-_OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
-
-
-def precision_of(dtype: str) -> str | None:
-    """Return our name for a dtype of PyTorch, or None if it is unknown.
-
-    Examples
-    --------
-    >>> precision_of("c10::BFloat16"), precision_of("bf16"), precision_of("Scalar")
-    ('bf16', 'bf16', None)
-    """
-    known = _DTYPES.get(dtype) or _OURS.get(dtype)
-    return known[0] if known else None
-
-
-class Assumption(Enum):
-    """What a formula assumes of an argument that the profile did not record. The value is the warning."""
-
-    ALL_PAIRS = (
-        "the profile does not say whether attention is causal, so it is counted in full: if it is causal, half of its "
-        "FLOPs are possible; traces of PyTorch 2.1 or newer with record_shapes=True say it"
-    )
-    ERF = "the profile does not say which formula gelu uses: 5 FLOPs per result are counted, and with tanh it has 8"
-    OPERANDS_DTYPE = (
-        "the profile does not say the dtype of the results of _scaled_mm: their bytes are counted as if it were the "
-        "dtype of its operands"
-    )
-
-
-class OpWork(NamedTuple):
-    """The work of one call: FLOPs of tensor or vector units, compulsory bytes, and the rule of the FLOPs.
-
-    `assumed` says what the numbers assume.
-    """
-
-    family: str
-    flops: int
-    bytes: int | None
-    rule: str
-    vector: bool = False
-    detail: str = ""
-    assumed: Assumption | None = None
-
-
-def assumption_warnings(works: Iterable[OpWork | None]) -> list[str]:
-    """Return the warnings of what the work of calls assumes, each once."""
-    assumed = {work.assumed for work in works if work is not None}
-    return [assumption.value for assumption in Assumption if assumption in assumed]
-
-
-@dataclass(frozen=True)
-class OpCall:
-    """The arguments of a call by position.
-
-    Parameters
-    ----------
-    name
-        The operation, such as ``"aten::addmm"``.
-    dims
-        Sizes: a list of ints for a tensor, a list of such lists for a list of tensors, empty for other arguments.
-    types
-        PyTorch's names of dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None if not recorded.
-    values
-        Arguments that are not tensors, as text; None if not recorded.
-    """
-
-    name: str
-    dims: Sequence[object]
-    types: Sequence[object] | None = None
-    values: Sequence[object] | None = None
-
-    def tensor(self, position: int) -> Dims:
-        """Return the sizes of a tensor; raise `UnknownWork` if the argument is not a tensor."""
-        sizes = self.dims[position] if position < len(self.dims) else None
-        if not isinstance(sizes, (list, tuple)) or not self._is_tensor(position, sizes):
-            raise UnknownWork
-        return _sizes(sizes)
-
-    def tensors(self, position: int) -> list[Dims]:
-        """Return the sizes of each tensor of a list."""
-        listed = self.dims[position] if position < len(self.dims) else None
-        if not isinstance(listed, (list, tuple)) or not listed:
-            raise UnknownWork
-        return [_sizes(sizes) for sizes in listed if isinstance(sizes, (list, tuple))]
-
-    def has(self, position: int) -> bool:
-        """Whether an optional tensor was given."""
-        return bool(position < len(self.dims) and self.dims[position])
-
-    def itemsize(self, position: int) -> int | None:
-        """Return the bytes of an element, or None if the dtype is unknown."""
-        known = self._dtype(position)
-        return known[1] if known else None
-
-    def precision(self, position: int = 0) -> str | None:
-        """Return our name for the dtype of an argument, or None."""
-        known = self._dtype(position)
-        return known[0] if known else None
-
-    def read(self) -> int | None:
-        """Return the bytes of all tensors that the call reads, each once; None if a dtype is unknown.
-
-        PyTorch records a scalar argument as a tensor without sizes. The bytes of this scalar do not count, nor those of
-        the tensor ``out=``, which is recorded after the other arguments.
-        """
-        total = 0
-        for position, sizes in enumerate(self.dims[: _ARGUMENTS.get(self.name)]):
-            if (sizes or not position) and isinstance(sizes, (list, tuple)) and self._is_tensor(position, sizes):
-                size = self.itemsize(position)
-                if size is None:
-                    return None
-                total += prod(_sizes(sizes)) * size
-        return total
-
-    def moved(self, written: int, position: int = 0, size: int | None = None) -> int | None:
-        """Return the bytes that the call moves: the result of `read`, plus `written` elements; None if unknown.
-
-        A written element has `size` bytes. Without `size` it has as many bytes as an element of the argument at
-        `position`.
-        """
-        read, size = self.read(), size or self.itemsize(position)
-        return None if read is None or size is None else read + written * size
-
-    def value(self, position: int) -> str:
-        """Return an argument that is not a tensor as text, ``""`` if not recorded."""
-        values = self.values or ()
-        return str(values[position]) if position < len(values) else ""
-
-    def truth(self, position: int) -> bool:
-        """Return a truth value; raise `UnknownWork` if it was not recorded."""
-        try:
-            return {"True": True, "true": True, "False": False, "false": False}[self.value(position)]
-        except KeyError:
-            raise UnknownWork from None
-
-    def ints(self, position: int, rank: int) -> Dims:
-        """Return a list of `rank` ints, such as strides; a single int is repeated."""
-        listed = self.all_ints(position)
-        if len(listed) not in {1, rank}:
-            raise UnknownWork
-        return listed if len(listed) == rank else listed * rank
-
-    def all_ints(self, position: int) -> Dims:
-        """Return an int or a list of ints as a tuple, empty if not recorded."""
-        text = self.value(position)
-        if text and not _INTS.fullmatch(text):
-            raise UnknownWork
-        return tuple(map(int, _INT.findall(text)))
-
-    @property
-    def shape(self) -> str:
-        """The sizes of the call's tensors as text, such as ``"[512], [141, 512], [512, 512]"``."""
-        return ", ".join(str(sizes) for sizes in self.dims if sizes)
-
-    @property
-    def dtype(self) -> str:
-        """The dtypes of the call's tensors as text, without repetitions."""
-        found = (self.precision(position) for position, sizes in enumerate(self.dims) if sizes)
-        return ", ".join(dict.fromkeys(word for word in found if word))
-
-    def _dtype(self, position: int) -> tuple[str, int] | None:
-        word = self.types[position] if self.types is not None and position < len(self.types) else None
-        return (_DTYPES.get(word) or _OURS.get(word)) if isinstance(word, str) else None
-
-    def _is_tensor(self, position: int, sizes: Sequence[object]) -> bool:
-        """Whether an argument is a tensor: it has sizes, or no sizes but a dtype (a single number on the device)."""
-        return bool(sizes and not isinstance(sizes[0], (list, tuple))) or (
-            not sizes and self._dtype(position) is not None
-        )
-
-
-def _sizes(given: Sequence[object]) -> Dims:
-    sizes = tuple(size for size in given if isinstance(size, int) and not isinstance(size, bool) and size >= 0)
-    if len(sizes) < len(given) or len(sizes) > _MAX_AXES or prod(sizes) > _MAX_ELEMENTS:
-        raise UnknownWork
-    return sizes
-
-
-# -- formulas ------------------------------------------------------------------------------------------------------
-
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _HALF: Final = Convention("half", causal="half").environment
-MATRIX_PRODUCT: Final = "matrix product"
-"""The family of products of matrices, and of a matrix and a vector."""
 # The dtypes that _scaled_mm may write: their numbers in PyTorch's ScalarType, and the bytes of an element.
 _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
-
-
-def work_of(call: OpCall) -> OpWork | None:
-    """Return the work of a call, or None if there is no formula or the arguments are not enough.
-
-    Examples
-    --------
-    >>> call = OpCall("aten::addmm", [[512], [141, 512], [512, 512], [], []], ["bf16"] * 3 + ["Scalar"] * 2)
-    >>> work_of(call).flops, work_of(call).bytes
-    (73924608, 814080)
-    """
-    formula = FORMULAS.get(call.name)
-    if formula is None:
-        return None
-    try:
-        return formula(call)
-    except UnknownWork:
-        return None
 
 
 def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
@@ -377,6 +150,7 @@ def _attention(
     heads_last: bool = False,
     backward: bool = False,
     lengths: int | None = None,
+    windows: tuple[int, ...] = (),
 ) -> OpWork:
     """Return the work of attention on tensors with the axes (batch, heads, rows, d).
 
@@ -387,6 +161,8 @@ def _attention(
     first = int(backward)
     q, k, v = (call.tensor(first + step) for step in range(3))
     ragged = lengths is not None and call.has(lengths)
+    if any(call.value(place) not in ("", "-1") for place in windows):
+        raise UnknownWork
     if not len(q) == len(k) == len(v) == 4 or ragged:  # noqa: PLR2004 - batch, heads, rows, columns
         raise UnknownWork
     heads, rows = (2, 1) if heads_last else (1, 2)
@@ -513,20 +289,51 @@ def _looked_up(call: OpCall, index: int) -> OpWork:
 
 
 def _joined(call: OpCall) -> OpWork:
-    call.tensors(0)
-    # A list of tensors is recorded with one type for the list, not with the dtype of its tensors.
-    return OpWork("copy", 0, None, f"{call.name} computes nothing")
+    elements = sum(map(prod, call.tensors(0)))
+    # A list of tensors is recorded with one type for the list, not with the dtype of its tensors. The result has it.
+    size = call.result_itemsize()
+    return OpWork("copy", 0, None if size is None else 2 * elements * size, f"{call.name} computes nothing")
+
+
+def _gathered(call: OpCall) -> OpWork:
+    found = prod(call.tensor(2))
+    size, width = call.itemsize(0), call.itemsize(2)
+    moved = None if size is None or width is None else found * (2 * size + width)
+    return OpWork("look-up", 0, moved, f"{call.name} computes nothing")
+
+
+def _reduced(call: OpCall) -> OpWork:
+    word, x = call.name.removeprefix("aten::"), call.tensor(0)
+    if word in _OF_TWO and call.has(1):
+        return _binary(call, 1)
+    # Without axes the second argument of sum, mean and prod is a dtype.
+    has_axes = word not in _WITH_DTYPE or len(call.dims) > 3  # noqa: PLR2004 - x, axes, keepdim, dtype
+    axes = call.all_ints(1) if has_axes and word not in _SCANS else ()
+    if any(not -len(x) <= axis < len(x) for axis in axes):
+        raise UnknownWork
+    lost = {axis % len(x) for axis in axes} or (() if word in _SCANS else range(len(x)))
+    written = prod(size for axis, size in enumerate(x) if axis not in lost)
+    read, size = call.itemsize(0), call.itemsize(0)
+    if word.startswith("arg") or (word in _WITH_DTYPE and is_integer(call.precision() or "")):
+        size = 8
+    elif size is not None and word in _OF_TWO and axes:
+        size += 8  # the positions too
+    moved = None if read is None or size is None else prod(x) * read + written * size
+    return OpWork("reduction", prod(x), moved, f"1 per element of {call.name}", vector=True)
 
 
 _Formulas: TypeAlias = "Mapping[str, Callable[[OpCall], OpWork]]"
 
 _MATRIX: Final[_Formulas] = {
     **dict.fromkeys(("aten::mm", "aten::bmm"), partial(_product, left=0)),
-    **dict.fromkeys(("aten::addmm", "aten::_addmm_activation", "aten::baddbmm"), partial(_product, left=1)),
+    **dict.fromkeys(
+        ("aten::addmm", "aten::addmm_", "aten::_addmm_activation", "aten::baddbmm", "aten::baddbmm_"),
+        partial(_product, left=1),
+    ),
     "aten::_int_mm": partial(_product, left=0, result=4),
     "aten::_scaled_mm": _scaled_product,
     **dict.fromkeys(("aten::mv", "aten::dot"), partial(_times_vector, left=0)),
-    "aten::addmv": partial(_times_vector, left=1),
+    **dict.fromkeys(("aten::addmv", "aten::addmv_"), partial(_times_vector, left=1)),
 }
 _CONVOLUTIONS: Final[_Formulas] = {
     **{f"aten::conv{rank}d": partial(_convolution, first=3, groups=6) for rank in (1, 2, 3)},
@@ -550,10 +357,12 @@ _ATTENTION: Final[_Formulas] = {
     f"{_SDPA}_cudnn_attention": partial(_attention, causal=6),
     f"{_SDPA}_fused_attention_overrideable": partial(_attention, causal=5),
     "aten::_flash_attention_forward": partial(
-        _attention, causal=8, heads_last=True, lengths=3, aligned=CausalMask.BOTTOM_RIGHT
+        _attention, causal=8, heads_last=True, lengths=3, windows=(11, 12), aligned=CausalMask.BOTTOM_RIGHT
     ),
     "aten::_efficient_attention_forward": partial(_attention, causal=9, heads_last=True, lengths=4),
-    "flash_attn::_flash_attn_forward": partial(_attention, causal=5, heads_last=True, aligned=CausalMask.BOTTOM_RIGHT),
+    "flash_attn::_flash_attn_forward": partial(
+        _attention, causal=5, heads_last=True, windows=(6, 7), aligned=CausalMask.BOTTOM_RIGHT
+    ),
     f"{_SDPA}_flash_attention_backward": partial(_attention, causal=11, backward=True, aligned=CausalMask.BOTTOM_RIGHT),
     f"{_SDPA}_efficient_attention_backward": partial(_attention, causal=11, backward=True),
     f"{_SDPA}_cudnn_attention_backward": partial(_attention, causal=14, backward=True),
@@ -587,17 +396,12 @@ _ELEMENTS: Final[_Formulas] = {
         *((w, partial(_binary, each=evaluate(BINARY[f], _TEXTBOOK))) for w, f in _PAIRS.items()),
     )
 }
-_ARGUMENTS: Final[Mapping[str, int]] = {
-    **{f"aten::{word}": 2 for word in ("mm", "bmm", "_int_mm", "mv", "dot")},
-    **{f"aten::{word}": 5 for word in ("addmm", "baddbmm", "addmv", "native_layer_norm", "embedding")},
-    "aten::_addmm_activation": 6,
-    "aten::_scaled_mm": 8,
-    **{f"aten::{word}": 1 for word in _FUNCTIONS},
-    **{f"aten::{word}": 3 if word in {"add", "sub"} else 2 for word in _PAIRS},
-    **{f"aten::{word}": 3 for word in ("_softmax", "_log_softmax", "index_select")},
-    "aten::gelu": 2,
-}
-"""How many arguments an operation has before ``out=``."""
+_OF_TWO: Final = ("max", "min")
+_WITH_DTYPE: Final = ("sum", "mean", "prod")
+_SCANS: Final = ("cumsum", "cumprod")
+_REDUCTIONS: Final = tuple(
+    f"aten::{word}" for word in (*_OF_TWO, "amax", "amin", "argmax", "argmin", *_WITH_DTYPE, *_SCANS)
+)
 FORMULAS: Final[_Formulas] = {
     **_MATRIX,
     **_CONVOLUTIONS,
@@ -610,14 +414,17 @@ FORMULAS: Final[_Formulas] = {
     **dict.fromkeys(("aten::fill_", "aten::zero_"), _filled),
     "aten::index_select": partial(_looked_up, index=2),
     "aten::embedding": partial(_looked_up, index=1),
+    "aten::gather": _gathered,
     "aten::cat": _joined,
+    **dict.fromkeys(_REDUCTIONS, _reduced),
 }
 """Formula by operation."""
 
-KEEPS_VALUES: Final = frozenset(
+VALUED: Final = frozenset(
     {
         *_CONVOLUTIONS,
         *_ATTENTION,
+        *_REDUCTIONS,
         "aten::gelu",
         "aten::gelu_",
         "aten::index_select",

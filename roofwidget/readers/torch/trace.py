@@ -13,11 +13,38 @@ The reader streams the trace, so memory does not grow with its length.
   (``by="kernel"``; the longest kernel of an operation then gets the operation's work). Kernel and operation are matched
   by their external id. If the id is missing or contradicts the time of the launch, the kernel's correlation id gives
   the launch, and the operation is the operation that was running on the launching thread at the time of the launch.
-  Operations inside an operation of known work are a part of it. Copies and fills are separate rows. A trace without
-  kernels has host times: there the time of a row includes called operations, and `self_time` excludes them.
+  Copies and fills are separate rows. A trace without kernels has host times: there the time of a row includes called
+  operations, and `self_time` excludes them.
+- Of nested operations the innermost one with a rule owns a kernel. Operations of PyTorch itself include the operations
+  of PyTorch that they call. If the operations inside an operation do at least half of its work, its other kernels have
+  no work: each work counts once.
+- Kernels of CUDA and HIP graphs have no operations in the trace: one call launches them all. With ``captures=`` they
+  get the operations of the graph's capture, which is a trace too: start the profiler, with ``record_shapes=True``,
+  before the program captures its graphs (vLLM and SGLang do so when they start). The k-th kernel of the i-th graph
+  launch of a step is the k-th kernel launch of the i-th capture. The batch in the annotations chooses between captures
+  (``execute_8192_…`` and ``capture_8192_…``). If counts or names of kernels differ, nothing is tied, and a warning
+  says what differs. A folder, an archive or several files with one trace and captures are read together.
+- The column ``"phase"`` has the phase of each kernel: ``prefill``, ``decode`` or ``mixed`` by the annotated step of
+  vLLM, SGLang or ATOM that launched the kernel; else ``backward`` (launched by a node of autograd), ``forward``
+  (launched before a backward pass of the same iteration) or ``optimizer`` (launched in ``Optimizer.step``). The column
+  ``"iteration"`` has the number of the ``ProfilerStep#``, or of the annotated step from 0; a row with calls of several
+  iterations has none, but its `launches` have. Warm-up is left out (see ``iterations``).
 - Calls of the same name, shape and dtype are added. `launches` has the single calls if there are fewer than a million.
-- FLOPs come from shapes by the rules below, or from ``kernel_flop`` if a compiler wrote it. If ``kernel_flop`` is 0,
-  the compiler did not count. FLOPs of other operations are unknown.
+- FLOPs come from shapes by the rules below, or from ``kernel_flop`` if a compiler wrote it on the kernel or on its
+  operation. If ``kernel_flop`` is 0, the compiler did not count. Bytes of compiled kernels come from ``kernel_num_gb``
+  if the compiler wrote it. FLOPs of other operations are unknown: rules of your own give them (see *Rules of work*),
+  and ``kernels.unknown_work()`` lists them with what is missing.
+- Operations of vLLM, SGLang, flash_attn, xformers, aiter, Transformer Engine, primus_turbo and Mamba have rules too.
+  `Kernels.origin` says ``built-in``, which inputs a rule reads, and its formula with numbers.
+- Attention over a cache has exact FLOPs and bytes if an annotation of the step has sums over its requests: vLLM with
+  ``--profiler-config.detailed_trace_annotation True``, SGLang with ``roofline_annotations``. A trace does not say
+  whether a layer has a sliding window, so none is assumed, and a warning says so. The lengths of sequences are on the
+  device. So attention over sequences of unlike lengths has at least the pairs of the most equal lengths, and its origin
+  has both bounds.
+- A number can be exact, a lower bound or an estimate; `Kernels.origin` and a warning say which. An upper bound is never
+  a number of a kernel, because it could put the kernel above its roof; the origin of the unknown number names it.
+- Triton kernels of torch.compile without numbers of the compiler move each pointer at least once. Their FLOPs are
+  estimated from the words of the name, each word once per element.
 - Bytes are compulsory bytes under the level ``"main"``: each operand read once, each result written once. This is the
   minimum for the operation; memory traffic was not measured. Copies and fills have bytes of their own: within a device
   under ``"main"`` (twice for a copy, which reads and writes), to and from the host under ``"host"``, between devices
@@ -28,6 +55,10 @@ The reader streams the trace, so memory does not grow with its length.
 - The row of the category ``idle`` is the time in which a device ran nothing: the span from its first event to its last,
   minus the union of the events of all streams, added over devices (``idle=False`` leaves it out). Shares of time are
   then shares of the span, unless kernels overlap; a warning says by how much.
+- Collectives have the least bytes that a rank sends under ``"network"`` (see `roofwidget.network.bus_factor`), from the
+  metadata that PyTorch writes for NCCL and RCCL, or from the arguments of the operation. Their message is read and
+  written once. `Kernels.communication` says how much of their time other kernels hide. The list of an uneven
+  all-to-all's splits is complete up to 30 ranks. Kernels of DeepEP have no sizes in a trace.
 - The precision is the dtype of the first tensor. fp32 operands count as tf32 if the kernel's name says so.
 
 In the table, a product is M x K by K x N, or M x K by a vector of K. B is the batch, H the number of heads, Nq and
@@ -43,7 +74,14 @@ Nk the rows of queries and keys, and d the size of a head.
 | element-wise | as our operators: ``add``, ``mul`` 1 per result, ``silu`` 5, ``gelu`` 5, or 8 with tanh |
 | ``native_layer_norm`` | 8 per element and 3 per row (6 without weights) |
 | ``_softmax``, ``_log_softmax`` | 5 per element |
-| copies, fills, look-ups, ``cat`` | 0 |
+| ``sum``, ``mean``, ``max``, ``argmax``, ``cumsum`` and the like | 1 per element |
+| ``_grouped_mm``, ``_scaled_grouped_mm`` | 2 M N K over all groups |
+| RMS norms | 4 per element and 3 per row; 1 more for a residual, 2 or 3 for a quantised result |
+| gated activations | the function, and 1 for the gate |
+| rotary embedding | 6 per pair of rotated columns |
+| quantisation | 2 per element, 3 if the scales are computed |
+| experts of a mixture | 6 T k D F for T tokens with k experts of D x F each and a gate |
+| copies, fills, look-ups, ``cat``, writes of a cache | 0 |
 
 Attention with a causal mask and Nq unlike Nk counts the pairs that the mask leaves. PyTorch's ``is_causal`` aligns the
 mask top-left: the first query sees the first key. The kernels of flash_attn from 2.1 on, which
@@ -55,9 +93,11 @@ all keys. `Kernels.origin` names the alignment. If the trace does not have the a
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.assembly import (
     Spans,
@@ -69,9 +109,25 @@ from roofwidget.readers.torch.assembly import (
     without_launches,
     work_warnings,
 )
+from roofwidget.readers.torch.captures import capture_sources, is_capture, rank_of, replays_of
+from roofwidget.readers.torch.communication import with_bandwidths, with_collectives
 from roofwidget.readers.torch.counters import counted_kernels
-from roofwidget.readers.torch.events import collect
-from roofwidget.readers.torch.rows import WorkTable, host_rows, launch_rows, operation_rows
+from roofwidget.readers.torch.events import Collected, collect
+from roofwidget.readers.torch.messages import World
+from roofwidget.readers.torch.nesting import Launched, Nest
+from roofwidget.readers.torch.phases import Phases, chosen_iterations, phases_of
+from roofwidget.readers.torch.rows import (
+    Owners,
+    WorkTable,
+    host_rows,
+    in_parts,
+    in_steps,
+    is_copy,
+    launch_rows,
+    operation_rows,
+    owners_of,
+)
+from roofwidget.readers.torch.rules import WorkRules
 from roofwidget.readers.torch.stream import EVENTS, Trace
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.progress import Progress, advancing
@@ -96,14 +152,26 @@ def recognises(source: Source) -> bool:
     >>> recognises(Source.of(b'{"schemaVersion": 1, "traceEvents": []}')), recognises(Source.of(b"[1, 2]"))
     (True, False)
     """
-    if source.is_folder or source.beginning.lstrip()[:1] not in ("{", "["):
+    if source.is_folder:
+        # A trace and captures of its graphs.
+        return len(members_of(source, recognises)) > 1
+    if source.beginning.lstrip()[:1] not in ("{", "["):
         return False
     begins_like_kineto = all(f'"{word}"' in source.beginning for word in ("schemaVersion", "deviceProperties"))
     has_events = f'"{EVENTS}"' in source.beginning or _FIRST_EVENT.match(source.beginning) is not None
     return has_events or begins_like_kineto
 
 
-def read(source: Source, *, by: str | None = None, idle: bool = True, progress: Progress = None) -> Kernels:
+def read(
+    source: Source,
+    *,
+    by: str | None = None,
+    idle: bool = True,
+    captures: Any = None,
+    iterations: Any = None,
+    progress: Progress = None,
+    rules: Sequence[WorkRules] = (),
+) -> Kernels:
     """Read a trace.
 
     Parameters
@@ -115,8 +183,17 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         kernel, operation, shape and dtype. None: by operation if the trace has shapes, else by kernel.
     idle
         Whether idle time of a device is a row.
+    captures
+        Traces of the captures of the graphs of CUDA or HIP that the trace replays: a path, a pattern such as
+        ``"capture_*.json.gz"``, bytes, an open file, or a list of these.
+    iterations
+        Which iterations of the profiler, or steps of a serving engine counted from 0, to read: ``"all"``, a number, or
+        a list of numbers. None leaves out only the warm-up: first iterations that take more than twice as long on the
+        host as the median iteration, which needs three. A warning says so.
     progress
         None: a bar in a notebook. True: a bar. False: no bar. A function is called with (bytes read, bytes in all).
+    rules
+        Rules for the work of operations; those of the first have precedence. `roofwidget.read` gives them here.
 
     Returns
     -------
@@ -135,9 +212,14 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         raise ValueError(f"by must be 'operation', 'kernel' or None, got {by!r:.40}")
     if idle not in (True, False):
         raise TypeError(f"idle must be True or False, got {idle!r:.40}")
+    given = capture_sources(captures)
+    if source.is_folder:
+        source, found = _trace_and_captures(source)
+        given += found
     with advancing(progress, source.size, unit="B", description=f"reading {source.name}") as advance:
         trace = Trace(source, advance)
         collected = collect(trace.batches(), source.name)
+    captured = _captured(given, collected, trace) if len(collected.device.start) else []
     if collected.counted:
         return counted_kernels(collected.counted, trace.properties, source.name)
     if not len(collected.device.start) and not len(collected.operations.start):
@@ -147,23 +229,74 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     if collected.unread:
         events = listed(f"{category} ({count:,})" for category, count in collected.unread.most_common(_MAX_CATEGORIES))
         messages.append(f"events of unknown categories were left out, so time on a device may be missing: {events}")
-    table = WorkTable(collected.calls)
     if not len(collected.device.start):
+        table = WorkTable(collected.calls, rules)
         rows = host_rows(collected, table)
         calls = host_kernels(table, rows)
         messages += ["no kernels in this trace: these are operations on the host", *table.assumptions(rows)]
         return _added(calls, ["name", "shape", "dtype"], messages, shapes=collected.shapes, name=source.name)
+    collected.shapes = collected.shapes or any(capture.shapes for capture in captured)
     by_operation = by == "operation" or (by is None and collected.shapes)
-    rows = operation_rows(collected, table) if by_operation else launch_rows(collected, table)
-    calls = device_kernels(collected, table, rows, by_operation=by_operation)
+    table, owners, phases, about_replays = _attributed(collected, captured, rules)
+    for part in (collected, *captured):
+        part.forget_host()
+    kept, about_iterations = chosen_iterations(phases, iterations, source)
+    rows = operation_rows(collected, owners) if by_operation else launch_rows(collected, owners)
+    rows = rows if by_operation else in_parts(rows, table, owners)
+    rows = rows if kept.all() else rows.where(kept[rows.device])
+    calls = device_kernels(collected, table, rows, owners, phases, by_operation=by_operation)
     calls.chip, about_chip = chip_of(collected, trace.properties)
-    spans = Spans.of(collected)
-    messages += [*about_chip, *attribution_warnings(calls, rows, collected), *spans.overlap()]
+    spans = Spans.of(collected, kept)
+    messages += [*about_chip, *about_iterations, *about_replays]
+    messages += attribution_warnings(calls, rows, collected, owners)
+    messages += spans.overlap()
     messages += table.assumptions(rows)
+    calls, about_collectives = with_collectives(
+        calls, collected, table, rows, kept=kept, world=World(trace.properties), by_operation=by_operation
+    )
+    messages += about_collectives
     # Without shapes only the kernels distinguish calls of an operation.
     keys = ["name", "shape", "dtype", "kernel" if by_operation else "operation"]
     keys = [key for key in keys if key != "kernel" or not collected.shapes]
+    keys += ["phase"] if "phase" in calls.extra else []
     return _added(calls, keys, messages, shapes=collected.shapes, name=source.name, spans=spans if idle else None)
+
+
+def _attributed(
+    collected: Collected, captured: Sequence[Collected], rules: Sequence[WorkRules]
+) -> tuple[WorkTable, Owners, Phases, Sequence[str]]:
+    """Return the table of work, the owner and the phase of each row on the device, and warnings about graphs."""
+    nest = Nest.of(collected.operations)
+    replays = replays_of(collected, captured, nest, ~is_copy(collected))
+    launched = Launched.of(collected, nest, replays.operation)
+    phases = phases_of(collected, nest, launched)
+    table = WorkTable(collected.calls, rules, next((step for step in phases.steps if step is not None), None))
+    owners = owners_of(collected, table, nest, launched, replays)
+    return *in_steps(collected, table, owners, phases), phases, replays.messages
+
+
+def _trace_and_captures(folder: Source) -> tuple[Source, list[Source]]:
+    """Return the trace in a folder and the captures of its graphs."""
+    traces = members_of(folder, recognises)
+    found = [trace for trace in traces if is_capture(trace)]
+    others = [trace for trace in traces if trace not in found]
+    if len(others) == 1:
+        return others[0], found
+    raise folder.error(
+        f"expected one trace and captures of its graphs, got {len(others)} traces and {len(found)} captures"
+    )
+
+
+def _captured(given: Sequence[Source], collected: Collected, trace: Trace) -> list[Collected]:
+    """Return the captures that belong to a trace: those of its rank if there are some, else all."""
+    parts = []
+    for source in given:
+        capture = Trace(source)
+        part = collect(capture.batches(), source.name, collected)
+        parts.append((rank_of(capture.properties), part))
+    rank = rank_of(trace.properties)
+    same = [part for other, part in parts if other == rank]
+    return same or [part for _, part in parts]
 
 
 def _added(
@@ -172,5 +305,5 @@ def _added(
     """Return one row per kind of call, and one row for the idle time of the spans."""
     calls.warnings = (*messages, *work_warnings(calls, shapes=shapes))
     calls.source = name
-    rows = (calls if spans is None else with_idle(calls, spans)).groupby(*keys)
+    rows = with_bandwidths((calls if spans is None else with_idle(calls, spans)).groupby(*keys))
     return rows if len(calls) < _MAX_LAUNCHES else without_launches(rows, len(calls))

@@ -11,6 +11,8 @@ in ``roofline_model``.
 * time, self time: ``total_time``, ``total_self_time``; launches: ``occurrences``.
 * FLOPs: ``normalized_flop_rate`` x ``total_time``; bytes at HBM, CMEM: ``hbm_bw``, ``cmem_read_bw`` … x ``total_time``.
 * Opaque calls and library calls: as for ``roofline_model``.
+* Collectives: kind, message size and ranks from the HLO text, and bandwidths as NCCL's tests print them. Halves of
+  asynchronous collectives have no message size, because the transfer lasts from the start to the done.
 * The program's time: ``total_self_time`` / ``total_self_time_percent``; its remaining time is the row ``idle``.
 """
 

@@ -17,6 +17,7 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Bools, Floats, Texts
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.xprof import collectives
 from roofwidget.readers.xprof.hlo import Instruction, call_work, instruction
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
 from roofwidget.support.arrays import Places
@@ -479,7 +480,11 @@ def finish_operations(
     if options.infer or options.given_executions:
         remarks += correct_executions(draft, options.given_executions, infer=options.infer)
     if "HLO" in draft.extra:
-        remarks += complete_calls(draft, add_shapes(draft), chip)
+        parsed = add_shapes(draft)
+        remarks += complete_calls(draft, parsed, chip)
+        columns, about_collectives = collectives.columns_of(parsed, draft.time, draft.count)
+        draft.extra |= columns
+        remarks += about_collectives
     after = _totals(draft)
     added = _Added(after.flops - before.flops, {k: after.bytes[k] - amount for k, amount in before.bytes.items()})
     remarks += _opaque_remark(draft, joined="HLO" in draft.extra)

@@ -1,0 +1,334 @@
+"""Calls of PyTorch's operations: the arguments that a trace records, and the work of a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+from typing import Final, NamedTuple
+
+from roofwidget.readers.torch.steps import Step
+
+Dims = tuple[int, ...]
+
+
+class UnknownWork(Exception):  # noqa: N818 - not an error: the operation's work stays unknown
+    """The arguments of a call are not enough to know its work. The message says what is missing; it may be empty."""
+
+
+class Certainty(Enum):
+    """What a number of FLOPs or bytes is. The value is a word for tables.
+
+    An upper bound is never a number of a call: with it a kernel could seem to be above its roof. The rule of the number
+    names the upper bound.
+    """
+
+    EXACT = ""
+    AT_LEAST = "at least"
+    ESTIMATE = "estimate"
+
+
+_DTYPES: Final[Mapping[str, tuple[str, int]]] = {
+    "float": ("fp32", 4),
+    "double": ("fp64", 8),
+    "c10::Half": ("fp16", 2),
+    "c10::BFloat16": ("bf16", 2),
+    **{f"c10::Float8_{form}": ("fp8", 1) for form in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")},
+    "long int": ("int64", 8),
+    "long": ("int64", 8),
+    "int": ("int32", 4),
+    "short int": ("int16", 2),
+    "short": ("int16", 2),
+    "signed char": ("int8", 1),
+    "unsigned char": ("int8", 1),
+    "bool": ("bool", 1),
+    # A byte has two elements; sizes count bytes.
+    "c10::Float4_e2m1fn_x2": ("fp4", 1),
+}
+_ARGUMENTS: Final[Mapping[str, int]] = {
+    f"aten::{word}": count
+    for count, words in {
+        1: "relu sqrt rsqrt reciprocal exp log sin cos tanh erf sigmoid silu square neg abs",
+        2: "cat mm bmm _int_mm mv dot gelu maximum minimum max min mul div",
+        3: "add sub _softmax _log_softmax index_select",
+        5: "addmm baddbmm addmv native_layer_norm embedding",
+        6: "_addmm_activation",
+        8: "_scaled_mm",
+    }.items()
+    for word in words.split()
+}
+"""How many arguments an operation has before ``out=``."""
+_INT: Final = re.compile(r"-?[0-9]{1,18}")
+_INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18}){0,9})?\]")
+# PyTorch's own limits: 64 axes, and a signed number of 64 bits for the elements.
+_MAX_AXES: Final = 64
+_MAX_NAMED: Final = 4
+_MAX_ELEMENTS: Final = 2**63
+_OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
+
+
+def precision_of(dtype: str) -> str | None:
+    """Return our name for a dtype of PyTorch, or None if it is unknown.
+
+    Examples
+    --------
+    >>> precision_of("c10::BFloat16"), precision_of("bf16"), precision_of("Scalar")
+    ('bf16', 'bf16', None)
+    """
+    known = _DTYPES.get(dtype) or _OURS.get(dtype)
+    return known[0] if known else None
+
+
+def itemsize_of(dtype: str) -> int | None:
+    """Return the bytes of an element of a dtype, by PyTorch's name or ours; None if it is unknown."""
+    known = _DTYPES.get(dtype) or _OURS.get(dtype)
+    return known[1] if known else None
+
+
+class Assumption(Enum):
+    """What a formula assumes of an argument that the profile did not record. The value is the warning."""
+
+    ALL_PAIRS = (
+        "the profile does not say whether attention is causal, so it is counted in full: if it is causal, half of its "
+        "FLOPs are possible; traces of PyTorch 2.1 or newer with record_shapes=True say it"
+    )
+    NO_WINDOW = (
+        "a trace does not say whether attention has a sliding window, so attention over a cache is counted without a "
+        "window: with a window less work is possible; a rule in work.toml can give windows"
+    )
+    ERF = "the profile does not say which formula gelu uses: 5 FLOPs per result are counted, and with tanh it has 8"
+    OPERANDS_DTYPE = (
+        "the profile does not say the dtype of the results of _scaled_mm: their bytes are counted as if it were the "
+        "dtype of its operands"
+    )
+
+
+class OpWork(NamedTuple):
+    """The work of one call: FLOPs of tensor or vector units, and compulsory bytes.
+
+    Parameters
+    ----------
+    family
+        The category of the row.
+    flops, bytes
+        None if unknown.
+    rule, bytes_rule
+        Where FLOPs and bytes come from, or what is missing to know them. An empty `bytes_rule` means compulsory bytes.
+    vector
+        Whether vector units do the FLOPs.
+    detail
+        What follows the shape in its column.
+    assumed
+        What the numbers assume.
+    flops_are, bytes_are
+        Whether the numbers are exact.
+    precision
+        The precision by a rule; None if the dtype of the operands says it.
+    link_bytes
+        Bytes over a link to other devices; None if there are none.
+    missing
+        What is missing to know the FLOPs; empty if they are known or nobody says.
+    flops_by_user, bytes_by_user
+        Whether a rule of the user gives the number.
+    """
+
+    family: str
+    flops: float | None
+    bytes: float | None
+    rule: str
+    vector: bool = False
+    detail: str = ""
+    assumed: Assumption | None = None
+    bytes_rule: str = ""
+    flops_are: Certainty = Certainty.EXACT
+    bytes_are: Certainty = Certainty.EXACT
+    precision: str | None = None
+    link_bytes: float | None = None
+    missing: str = ""
+    flops_by_user: bool = False
+    bytes_by_user: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether FLOPs or bytes are known, so that the call stands for the operations inside it."""
+        return self.flops is not None or self.bytes is not None
+
+
+def assumption_warnings(works: Iterable[OpWork | None]) -> list[str]:
+    """Return the warnings of what the work of calls assumes, each once."""
+    assumed = {work.assumed for work in works if work is not None}
+    return [assumption.value for assumption in Assumption if assumption in assumed]
+
+
+def certainty_warnings(works: Iterable[tuple[str | None, OpWork | None]]) -> list[str]:
+    """Return the warnings that name the operations whose work is a lower bound or an estimate."""
+    names: dict[Certainty, dict[str, None]] = {certainty: {} for certainty in Certainty}
+    for name, work in works:
+        if name is not None and work is not None and work.is_known:
+            names[work.flops_are][name] = names[work.bytes_are][name] = None
+    what = {Certainty.AT_LEAST: "a lower bound", Certainty.ESTIMATE: "an estimate"}
+    return [
+        f"FLOPs or bytes are {word}, and `origin` says why: {_first(names[certainty])}"
+        for certainty, word in what.items()
+        if names[certainty]
+    ]
+
+
+def _first(names: Iterable[str]) -> str:
+    listed_names = list(names)
+    more = len(listed_names) - _MAX_NAMED
+    return ", ".join([*listed_names[:_MAX_NAMED], *([f"{more} more"] if more > 0 else [])])
+
+
+@dataclass(frozen=True)
+class OpCall:
+    """The arguments of a call by position.
+
+    Parameters
+    ----------
+    name
+        The operation, such as ``"aten::addmm"``.
+    dims
+        Sizes: a list of ints for a tensor, a list of such lists for a list of tensors, empty for other arguments.
+    types
+        PyTorch's names of dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None if not recorded.
+    values
+        Arguments that are not tensors, as text; None if not recorded.
+    step
+        The step of an inference server in which the call ran; None if no annotation says.
+    nth
+        Which call of this name the call is in its step, from 0; None if there is no step.
+    metadata
+        What a compiler wrote about the kernel of the call, such as ``kernel_num_gb``; None if it wrote nothing.
+    """
+
+    name: str
+    dims: Sequence[object]
+    types: Sequence[object] | None = None
+    values: Sequence[object] | None = None
+    step: Step | None = None
+    nth: int | None = None
+    metadata: Mapping[str, object] | None = None
+
+    def tensor(self, position: int) -> Dims:
+        """Return the sizes of a tensor; raise `UnknownWork` if the argument is not a tensor."""
+        sizes = self.dims[position] if position < len(self.dims) else None
+        if not isinstance(sizes, (list, tuple)) or not self._is_tensor(position, sizes):
+            raise UnknownWork
+        return _sizes(sizes)
+
+    def tensors(self, position: int) -> list[Dims]:
+        """Return the sizes of each tensor of a list."""
+        listed = self.dims[position] if position < len(self.dims) else None
+        if not isinstance(listed, (list, tuple)) or not listed:
+            raise UnknownWork
+        return [_sizes(sizes) for sizes in listed if isinstance(sizes, (list, tuple))]
+
+    def is_tensor(self, position: int) -> bool:
+        """Whether the argument at a position is one tensor."""
+        sizes = self.dims[position] if 0 <= position < len(self.dims) else None
+        return isinstance(sizes, (list, tuple)) and self._is_tensor(position, sizes)
+
+    def bytes_of(self, position: int) -> int | None:
+        """Return the bytes of a tensor; None if its dtype is unknown."""
+        size = self.itemsize(position)
+        return None if size is None else prod(self.tensor(position)) * size
+
+    def has(self, position: int) -> bool:
+        """Whether an optional tensor was given."""
+        return bool(position < len(self.dims) and self.dims[position])
+
+    def itemsize(self, position: int) -> int | None:
+        """Return the bytes of an element, or None if the dtype is unknown."""
+        known = self._dtype(position)
+        return known[1] if known else None
+
+    def precision(self, position: int = 0) -> str | None:
+        """Return our name for the dtype of an argument, or None."""
+        known = self._dtype(position)
+        return known[0] if known else None
+
+    def read(self) -> int | None:
+        """Return the bytes of all tensors that the call reads, each once; None if a dtype is unknown.
+
+        PyTorch records a scalar argument as a tensor without sizes. The bytes of this scalar do not count, nor those of
+        the tensor ``out=``, which is recorded after the other arguments.
+        """
+        total = 0
+        for position, sizes in enumerate(self.dims[: _ARGUMENTS.get(self.name)]):
+            if (sizes or not position) and isinstance(sizes, (list, tuple)) and self._is_tensor(position, sizes):
+                size = self.itemsize(position)
+                if size is None:
+                    return None
+                total += prod(_sizes(sizes)) * size
+        return total
+
+    def moved(self, written: int, position: int = 0, size: int | None = None) -> int | None:
+        """Return the bytes that the call moves: the result of `read`, plus `written` elements; None if unknown.
+
+        A written element has `size` bytes. Without `size` it has as many bytes as an element of the tensor ``out=``, or
+        else of the argument at `position`.
+        """
+        read, size = self.read(), size or self.result_itemsize() or self.itemsize(position)
+        return None if read is None or size is None else read + written * size
+
+    def result_itemsize(self) -> int | None:
+        """Return the bytes of an element of the tensor ``out=``, or None if there is none or its dtype is unknown."""
+        after = range(_ARGUMENTS.get(self.name, len(self.dims)), len(self.dims))
+        return next((self.itemsize(position) for position in after if self.has(position)), None)
+
+    def value(self, position: int) -> str:
+        """Return an argument that is not a tensor as text, ``""`` if not recorded."""
+        values = self.values or ()
+        return str(values[position]) if position < len(values) else ""
+
+    def truth(self, position: int) -> bool:
+        """Return a truth value; raise `UnknownWork` if it was not recorded."""
+        try:
+            return {"True": True, "true": True, "False": False, "false": False}[self.value(position)]
+        except KeyError:
+            raise UnknownWork from None
+
+    def ints(self, position: int, rank: int) -> Dims:
+        """Return a list of `rank` ints, such as strides; a single int is repeated."""
+        listed = self.all_ints(position)
+        if len(listed) not in {1, rank}:
+            raise UnknownWork
+        return listed if len(listed) == rank else listed * rank
+
+    def all_ints(self, position: int) -> Dims:
+        """Return an int or a list of ints as a tuple, empty if not recorded."""
+        text = self.value(position)
+        if text and not _INTS.fullmatch(text):
+            raise UnknownWork
+        return tuple(map(int, _INT.findall(text)))
+
+    @property
+    def shape(self) -> str:
+        """The sizes of the call's tensors as text, such as ``"[512], [141, 512], [512, 512]"``."""
+        return ", ".join(str(sizes) for sizes in self.dims if sizes)
+
+    @property
+    def dtype(self) -> str:
+        """The dtypes of the call's tensors as text, without repetitions."""
+        found = (self.precision(position) for position, sizes in enumerate(self.dims) if sizes)
+        return ", ".join(dict.fromkeys(word for word in found if word))
+
+    def _dtype(self, position: int) -> tuple[str, int] | None:
+        word = self.types[position] if self.types is not None and position < len(self.types) else None
+        return (_DTYPES.get(word) or _OURS.get(word)) if isinstance(word, str) else None
+
+    def _is_tensor(self, position: int, sizes: Sequence[object]) -> bool:
+        """Whether an argument is a tensor: it has sizes, or no sizes but a dtype (a single number on the device)."""
+        return bool(sizes and not isinstance(sizes[0], (list, tuple))) or (
+            not sizes and self._dtype(position) is not None
+        )
+
+
+def _sizes(given: Sequence[object]) -> Dims:
+    sizes = tuple(size for size in given if isinstance(size, int) and not isinstance(size, bool) and size >= 0)
+    if len(sizes) < len(given) or len(sizes) > _MAX_AXES or prod(sizes) > _MAX_ELEMENTS:
+        raise UnknownWork
+    return sizes

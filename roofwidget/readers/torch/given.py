@@ -1,0 +1,216 @@
+"""What a rule gives to a form: positions of arguments, amounts, words, each checked and read from a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from math import prod
+from typing import Any, Final, TypeAlias
+
+from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork
+from roofwidget.readers.torch.typed import typed
+from roofwidget.support.did_you_mean import choose_from
+
+
+class Key(Enum):
+    """What the value of a key is. The value of the member says it in messages."""
+
+    INPUT = "the position of an input, from 0"
+    INPUTS = "a list of positions of inputs, such as [2, 3]"
+    AMOUNT = "a number from 0 or an expression, such as 'dims[0][1] * 2'"
+    PAIRS = "'step', 'lengths', 'full', a number from 0 or an expression"
+    AMOUNTS = "a list of numbers from 0"
+    FLAG = "true or false"
+    FLAG_OR_INPUT = "true, false or the position of an argument"
+    TEXT = "a text"
+
+
+Number: TypeAlias = "int | float"
+
+_LARGEST: Final = 10**30
+_MAX_DIGITS: Final = 40
+
+
+class RuleError(ValueError):
+    """A rule does not fit the call that it matches."""
+
+
+class Given:
+    """The keys of a rule and the call that it matches.
+
+    Parameters
+    ----------
+    call
+        The call.
+    keys
+        Checked values by key.
+    """
+
+    def __init__(self, call: OpCall, keys: Mapping[str, Any]) -> None:
+        self.call = call
+        self.keys = keys
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys
+
+    # -- arguments of the call ------------------------------------------------------------------------------------
+
+    def place(self, key: str) -> int:
+        """Return the position that a key gives."""
+        if key not in self.keys:
+            raise RuleError(f"needs '{key}', {Key.INPUT.value}")
+        position: int = self.keys[key]
+        return position
+
+    def tensor(self, key: str, *axes: int) -> Dims:
+        """Return the sizes of an input that must be a tensor.
+
+        `axes` are the numbers of axes that it may have. By default it has at least one.
+        """
+        position = self.place(key)
+        if not self.call.is_tensor(position):
+            raise RuleError(f"{key} = {position}: input {position} is not a tensor")
+        sizes = self.call.tensor(position)
+        if len(sizes) not in axes if axes else not sizes:
+            raise RuleError(f"{key} = {position}: input {position} has the sizes {list(sizes)}")
+        return sizes
+
+    def has(self, key: str) -> bool:
+        """Whether the key gives an input that the call has."""
+        return key in self.keys and self.call.is_tensor(self.keys[key])
+
+    def places(self, *keys: str) -> list[int]:
+        """Return the positions of those inputs that the keys give and that are tensors of the call, each once."""
+        found: list[int] = []
+        for key in keys:
+            value = self.keys.get(key)
+            found += value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+        return [position for position in dict.fromkeys(found) if self.call.is_tensor(position)]
+
+    def read(self, *keys: str) -> int | None:
+        """Return the bytes of the inputs of these keys, each once; None if a dtype is unknown."""
+        found: int | None = total(self.call.bytes_of(position) for position in self.places(*keys))
+        return found
+
+    def itemsize(self, key: str) -> int | None:
+        """Return the bytes of an element of an input."""
+        return self.call.itemsize(self.place(key))
+
+    def whole(self, key: str) -> int | None:
+        """Return the whole number in the argument at a position, or None if it was not recorded or is none."""
+        text = self.call.value(self.keys[key]) if key in self.keys else ""
+        return int(text) if text.lstrip("-").isdecimal() and len(text) < 19 else None  # noqa: PLR2004 - 64 bits
+
+    def is_on(self, key: str, *, otherwise: bool = False) -> bool | None:
+        """Return a truth value: that of the rule, or of the argument at the position; None if not recorded."""
+        value = self.keys.get(key, otherwise)
+        if isinstance(value, bool):
+            return value
+        # As numbers, custom_mask_type of PyTorch: 1 and 2 are causal.
+        on, off = ("True", "true", "1", "2"), ("False", "false", "0")
+        text = self.call.value(value)
+        return True if text in on else False if text in off else None
+
+    # -- amounts --------------------------------------------------------------------------------------------------
+
+    def amount(self, key: str, otherwise: Number | None = None) -> Number:
+        """Return the number of a key, exact if it is whole."""
+        if key not in self.keys:
+            if otherwise is None:
+                raise UnknownWork(f"'{key}' is not in the trace")
+            return otherwise
+        return self.valued(key, self.keys[key])
+
+    def count(self, key: str, otherwise: int | None = None) -> int:
+        """Return the number of a key, which must be whole."""
+        found = self.amount(key, otherwise)
+        if not isinstance(found, int):
+            raise RuleError(f"{key} must be a whole number, got {found:g}")
+        return found
+
+    def valued(self, key: str, value: str | Number) -> Number:
+        """Return the value of a number or of an expression."""
+        if not isinstance(value, str):
+            return value
+        try:
+            found = typed(value).value(self._looked_up)
+        except RuleError as error:
+            raise RuleError(f"{key} = '{value}': {error}") from None
+        except ValueError as error:
+            raise RuleError(f"{key} = '{value}': {error}") from None
+        if not 0 <= found <= _LARGEST:
+            shown = f"{float(found):g}" if -_LARGEST <= found < 0 else "too large"
+            raise RuleError(f"{key} = '{value}' is {shown}, which must be from 0 to {_LARGEST:g}")
+        return exact(found)
+
+    def word(self, key: str, options: Iterable[str], otherwise: str) -> str:
+        """Return one of several words."""
+        value: str = self.keys.get(key, otherwise)
+        if value not in options:
+            raise RuleError(f"{key} = '{value}'{choose_from(value, options)}")
+        return value
+
+    def _looked_up(self, name: str, indices: tuple[int, ...]) -> int | Fraction:
+        if name.startswith("step."):
+            found = None if self.call.step is None else getattr(self.call.step, name.removeprefix("step."))
+            if found is None:
+                raise UnknownWork(f"no annotation of the step has {name}")
+            return int(found)
+        position, *axis = indices
+        if name == "value":
+            return self._argument(position)
+        if not self.call.is_tensor(position):
+            raise RuleError(f"input {position} is not a tensor")
+        if name == "size":
+            size = self.call.bytes_of(position)
+            if size is None:
+                raise UnknownWork(f"the dtype of input {position} is unknown")
+            return size
+        sizes = self.call.tensor(position)
+        if not -len(sizes) <= axis[0] < len(sizes):
+            raise RuleError(f"input {position} has the sizes {list(sizes)}")
+        return sizes[axis[0]]
+
+    def _argument(self, position: int) -> int | Fraction:
+        text = self.call.value(position)
+        if not text:
+            raise UnknownWork(f"argument {position} was not recorded")
+        try:
+            return Fraction(Decimal(text[:_MAX_DIGITS]))
+        except (ArithmeticError, ValueError, OverflowError):
+            raise RuleError(f"argument {position} is '{text:.40}', which is no number") from None
+
+
+def exact(number: Fraction) -> Number:
+    """Return a fraction as an int if it is whole, else as a float."""
+    if abs(number) > _LARGEST:
+        raise UnknownWork("the amount is too large")
+    return number.numerator if number.denominator == 1 else float(number)
+
+
+def total(parts: Iterable[Number | None]) -> Any:
+    """Return a sum; None if a part is unknown."""
+    listed = list(parts)
+    known = [part for part in listed if part is not None]
+    return None if len(known) < len(listed) else sum(known)
+
+
+def times(*factors: Number | None) -> Any:
+    """Return a product; None if a factor is unknown."""
+    known = [factor for factor in factors if factor is not None]
+    return None if len(known) < len(factors) else prod(known)
+
+
+def bits(number: Number, width: Number) -> Number:
+    """Return the bytes of elements of `width` bits."""
+    return exact(Fraction(number) * Fraction(width) / 8)
+
+
+def itemsize_of_scalar_type(number: int | None) -> int | None:
+    """Return the bytes of PyTorch's ``ScalarType`` with a number; None if the number is None or of another type."""
+    return None if number is None else _SCALAR_TYPES.get(number)
+
+
+_SCALAR_TYPES: Final = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 15: 2, 23: 1, 24: 1, 25: 1, 26: 1}
