@@ -56,7 +56,8 @@ COUNT_SENT = """() => {
   });
 }"""
 SENT = "() => window.sentToModels"
-# Which drawn parts of the widget lie over the note, of those that are not around it.
+# Which drawn parts of the widget lie over the note, of those that are not around it. A group of a drawing is as large
+# as what paints nothing in it.
 OVERLAPS = """(root) => {
   const note = root.querySelector('.rw-connection');
   const mine = note.getBoundingClientRect();
@@ -65,7 +66,7 @@ OVERLAPS = """(root) => {
     if (part === note || part.contains(note) || note.contains(part)) return false;
     const box = part.getBoundingClientRect();
     return box.width > 0 && box.height > 0 && getComputedStyle(part).visibility !== 'hidden' &&
-      !part.closest('.rw-spoken') && !part.matches('[fill=transparent]') &&
+      !part.closest('.rw-spoken') && !part.matches('svg svg, svg g, [fill=transparent]') &&
       box.left < mine.right && box.right > mine.left && box.top < mine.bottom - 0.5 && box.bottom > mine.top + 0.5;
   });
   const isInside = mine.left >= frame.left && mine.right <= frame.right + 0.5 && mine.height > 0;
