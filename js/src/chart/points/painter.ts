@@ -31,11 +31,15 @@ const reachOf = (radius: number, hasAlert: boolean) => Math.max(1.3 * radius + 2
 export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPicture) => void {
   let frame: PaintedFrame | undefined;
   let zoom = 1;
+  let measured: PointsPicture["scales"] | undefined;
   const sprites = new Map<number, HTMLCanvasElement>();
   return (canvas, picture) => {
     const { points, at, scales, faded, inMotion = false } = picture;
-    // Reading the zoom forces the browser to compute styles. The zoom is therefore not read in every frame of a motion.
-    if (!frame || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
+    // Reading the zoom forces the browser to compute styles. Another zoom comes with another size, so with other scales.
+    if (!frame || !(inMotion || scales === measured)) {
+      measured = scales;
+      zoom = canvas.currentCSSZoom ?? 1;
+    }
     const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * zoom;
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");

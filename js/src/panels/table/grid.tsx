@@ -164,12 +164,13 @@ export function Grid({ store, columns, order, sorting, layout, captions = [], ca
         role="rowgroup"
         style={{ height: `${topOf(order.length, layout)}px`, minWidth: `${layout.width}px` }}
       >
-        {places.map((at) => {
+        {/* Keyed by place: in another order the same elements get other texts. */}
+        {places.flatMap((at) => {
           const row = order[at] as number;
           return [
             captionAt(at),
             <Row
-              key={row}
+              key={at}
               {...shared}
               row={row}
               place={at}

@@ -104,47 +104,11 @@ function digits(text: string, start: number): number {
 
 /** Returns the rows sorted by their values. Equal values keep their order, and NaN comes last. */
 export function orderOf(rows: Int32Array, values: Float64Array, falling: boolean): Int32Array {
-  const n = rows.length;
-  const digits = digitsOf(rows, values, falling);
-  let before = Int32Array.from(rows.keys());
-  let after = new Int32Array(n);
-  // Radix sort, starting at the lowest digit. If two digits are equal, each pass keeps the order from the previous
-  // pass.
-  for (let digit = 0; digit < 4; digit++) {
-    const free = new Int32Array(65_536);
-    for (let at = digit; at < digits.length; at += 4) raise(free, digits[at] as number);
-    let start = 0;
-    for (let value = 0; value < free.length; value++) {
-      start += free[value] as number;
-      free[value] = start - (free[value] as number);
-    }
-    for (const at of before) after[raise(free, digits[4 * at + digit] as number)] = at;
-    [before, after] = [after, before];
-  }
-  return before.map((at) => rows[at] as number);
-}
-
-/** Increments a count and returns the old count. */
-function raise(counts: Int32Array, at: number): number {
-  const count = counts[at] as number;
-  counts[at] = count + 1;
-  return count;
-}
-
-/** Returns each value as four digits of 16 bits. The digits sort as the values do, and NaN sorts last. */
-function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uint16Array {
-  // Adding 0 gives 0 and -0 the same bits.
-  const doubles = Float64Array.from(rows, (row) => (values[row] as number) + 0);
-  const words = new Uint32Array(doubles.buffer);
-  for (let at = 0; at < doubles.length; at++) {
-    const value = doubles[at] as number;
-    // For rising order, all bits of a negative number are flipped, because a smaller negative number has larger bits.
-    // Only the sign bit of every other number is flipped, so that this number comes after the negative numbers. For
-    // falling order, all bits of these results are flipped again.
-    const flip = value < 0 === falling ? 0 : 0xffffffff;
-    const sign = value < 0 ? 0 : 0x80000000;
-    words[2 * at] = Number.isNaN(value) ? 0xffffffff : (words[2 * at] as number) ^ flip;
-    words[2 * at + 1] = Number.isNaN(value) ? 0xffffffff : (words[2 * at + 1] as number) ^ flip ^ sign;
-  }
-  return new Uint16Array(words.buffer);
+  const way = falling ? -1 : 1;
+  return rows.slice().sort((one, other) => {
+    const [a, b] = [values[one] as number, values[other] as number];
+    if (a < b) return -way;
+    if (a > b) return way;
+    return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  });
 }
