@@ -211,8 +211,10 @@ function View({ store, box, theme, tools }: ViewProps) {
   const [foot, footHeight] = useHeight();
   if (!hasRoom) return null;
   const { isFull, visible, window } = box.value;
-  const around = (headHeight.value + footHeight.value) / scale + GAPS_PX;
-  const room = isFull || isLarge ? visible / scale - around : undefined;
+  // The heights are read only where they matter: each change of a signal that is read here renders the frame again, and
+  // would do so with the panels before the chart's first frame is drawn.
+  const around = () => (headHeight.value + footHeight.value) / scale + GAPS_PX;
+  const room = isFull || isLarge ? visible / scale - around() : undefined;
   const layout = layoutOf({ width, visible: window, isOpen: opened.value !== undefined, room });
   const isNarrow = layout.kind === "narrow";
   const isBeside = layout.kind === "wide" && layout.inspector !== undefined;

@@ -234,9 +234,9 @@ def test_a_move_does_no_more_than_its_budget(action: str, count: int, exported: 
         pytest.fail("\n".join([f"{action}, {count} points, a move: {sums}", *most]), pytrace=False)
 
 
-# After a drag, until numbers, labels and rows of the table are as at rest and the result was spoken: attributes set, texts
-# changed, elements created and removed, and reads of geometry. Rows of the table that come into another order keep their
-# elements.
+# After a drag, until numbers, labels and rows of the table are as at rest and the result was spoken: attributes set,
+# texts changed, elements created and removed, and reads of geometry. Rows of the table that come into another order
+# keep their elements.
 RELEASES = """
 action attributes texts created removed measured
 roof           99   115       6       9        1
@@ -289,6 +289,33 @@ def test_a_drag_seldom_makes_the_layers_of_the_page_anew(action: str, exported: 
     page.mouse.up()
     assert names.count("Document::recalcStyle") > LAYERED_MOVES / 2
     assert names.count("PaintArtifactCompositor::Update") <= MAX_LAYERINGS
+
+
+# Numbers the frames, also in the tasks after each, and keeps in which one an element was first there.
+FRAMES = """(() => {
+  const frames = window.framesOf = {};
+  let number = 0;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => (number += 0.5);
+  const next = () => {
+    number = Math.floor(number) + 1;
+    port2.postMessage(0);
+    requestAnimationFrame(next);
+  };
+  next();
+  new MutationObserver(() => {
+    for (const part of ['.rw-chart', '.rw-slider', '[data-rw=inspector]', '.rw-status'])
+      if (document.querySelector(part)) frames[part] ??= number;
+  }).observe(document, { childList: true, subtree: true });
+})()"""
+
+
+def test_the_panels_come_after_the_frame_with_the_chart(exported: Callable[..., Exported]) -> None:
+    opened = exported(widget_page(1000), prepare=lambda page: page.context.add_init_script(FRAMES))
+    opened.drawn.slider("peak").wait_for()
+    chart, *panels = opened.page.evaluate("Object.values(framesOf)")
+    assert len(panels) > 1
+    assert min(panels) > chart
 
 
 # A drag in a notebook: the messages to the widget's Python in each second, those at its start and end, and the size of
