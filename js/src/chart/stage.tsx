@@ -9,7 +9,7 @@ import { OWN_KEYS, used } from "../ui/keys.ts";
 import type { Drawing } from "./drawing.ts";
 import { EXPLAIN_KEYS, type Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
-import { STILL } from "./layers/clip.tsx";
+import { Still } from "./layers/clip.tsx";
 import { Labels, Marquee, Rings } from "./layers/marks.tsx";
 import { isNote, NoteButtons } from "./layers/moved_kernels.tsx";
 import { createPainter } from "./points/painter.ts";
@@ -105,7 +105,7 @@ export function Stage({
         <svg {...size} aria-hidden="true">
           <Rings scene={scene} pointed={pointing.index} />
           {over}
-          {STILL}
+          <Still />
           <Labels labels={labels} scene={scene} />
           <Marquee box={pointing.marquee} />
         </svg>

@@ -1,6 +1,6 @@
 // Clips drawings to a box of the chart.
 
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import type { Box, Scales } from "../scales.ts";
 import { ON_SCREEN } from "../svg_text.ts";
 
@@ -15,7 +15,14 @@ interface ClipProps {
  * Paints nothing over all of the chart and far around it, on the screen alone. What is drawn together with it then keeps
  * its bounds while it moves. The browser makes all layers of the page anew when the bounds change.
  */
-export const STILL = <rect x={-1e4} y={-1e4} width={3e4} height={3e4} fill={ON_SCREEN} />;
+export class Still extends Component {
+  override shouldComponentUpdate() {
+    return false;
+  }
+  render() {
+    return <rect x={-1e4} y={-1e4} width={3e4} height={3e4} fill={ON_SCREEN} />;
+  }
+}
 
 /**
  * Clips its children with a nested svg. A clip path would need an id, and two views on one page would have the same id.
@@ -33,7 +40,7 @@ export function Clip({ box, children, ...look }: ClipProps) {
       aria-hidden="true"
       {...look}
     >
-      {STILL}
+      <Still />
       {children}
     </svg>
   );

@@ -17,7 +17,7 @@ import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, isOffScale, OFF_SCALE_PX, rectOf, spotAt } from "../scales.ts";
 import { indicesOf, type Scene } from "../scene.ts";
-import { STILL } from "./clip.tsx";
+import { Still } from "./clip.tsx";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   return (
@@ -212,10 +212,10 @@ class Text extends Component<TextProps> {
     return (
       <>
         <g transform={`rotate(${angle})`}>
-          {STILL}
+          <Still />
           {text}
         </g>
-        {STILL}
+        <Still />
       </>
     );
   }
