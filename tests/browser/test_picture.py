@@ -74,8 +74,7 @@ ELEMENTS = """(layers) => {
     'stroke-linecap', 'stroke-linejoin', 'opacity'];
   const textLooks = ['font-size', 'font-weight', 'font-variant-numeric', 'text-anchor', 'paint-order'];
   const places = ['d', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'r', 'width', 'height', 'dy', 'transform'];
-  const isOfPointer = (element) => element.closest(
-    '.rw-handles, .rw-grips, .rw-ghost-handle');
+  const isOfPointer = (element) => element.closest('.rw-handles, .rw-grips, [fill=transparent]');
   return layers.flatMap((layer) => [...layer.querySelectorAll('path, text, tspan, circle, rect, line')])
     .filter((element) => !isOfPointer(element) && !element.closest('[data-layer="points"]'))
     .map((element) => [
