@@ -127,12 +127,17 @@ def read(
     [4000000000.0]
     """
     given, rules = _rules_of(work)
-    beside, source = _rules_beside(path_or_buffer)
+    beside, is_other, source = _rules_beside(path_or_buffer)
     if beside is not None:
         rules = (*rules, beside)
     kernels = with_rules(_read(source, format, {**options, _RULES: rules} if rules else options), rules)
     if beside is not None and any(name.startswith(f"{_RULES_FILE}:") for name in _origins(kernels)):
         message = f"{_RULES_FILE} beside the profile gives the work of some of its kernels, see `origin`"
+        kernels = kernels.replace(warnings=[*kernels.warnings, message])
+    if is_other:
+        message = (
+            f"{_RULES_FILE} beside the profile is no file of rules and was not used"
+        )
         kernels = kernels.replace(warnings=[*kernels.warnings, message])
     return kernels if given is None else kernels.with_work(given)
 
@@ -144,16 +149,23 @@ def _rules_of(work: object) -> tuple[Any, tuple[WorkRules, ...]]:
     return (None, (work,)) if isinstance(work, _rules_module().WorkRules) else (work, ())
 
 
-def _rules_beside(given: Any) -> tuple[WorkRules | None, Any]:
-    """Return the rules beside a profile, if there are any, and the profile as its source."""
+def _rules_beside(given: Any) -> tuple[WorkRules | None, bool, Any]:
+    """Return the rules beside a profile, whether the file is another program's, and the profile as its source."""
     if not isinstance(given, (str, os.PathLike, Source)):
-        return None, given
+        return None, False, given
     source = Source.of(given)
     if source.path is None:
-        return None, source
+        return None, False, source
     folder = source.path if source.is_folder else source.path.parent
     file = source.beside(folder / _RULES_FILE)
-    return (None if file is None else _rules_module().WorkRules.from_text(file.text(), _RULES_FILE)), source
+    if file is None:
+        return None, False, source
+    rules = _rules_module()
+    with file.open() as stream:
+        data = stream.read(rules.MAX_BYTES + 1)
+    if not rules.are_rules(data):
+        return None, True, source
+    return rules.WorkRules.from_text(data.decode("utf-8-sig"), _RULES_FILE), False, source
 
 
 def with_rules(kernels: Kernels, rules: Collection[WorkRules]) -> Kernels:

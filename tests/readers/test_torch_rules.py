@@ -749,12 +749,14 @@ NO_SIZES: Final[list[Any]] = [
     [2**62, 4],
     [1.5],
 ]
-JUNK_VALUES: Final = ["", "1", "0", "-1", "True", "[1, 2]", "1e400", "nan", "x" * 100, "9" * 30, "0.5", "128"]
+JUNK_VALUES: Final = ["", "1", "0", "-1", "True", "[1, 2]", "1e400", "nan", "x" * 100, "9" * 30, "0.5", "128", "--5", "٣", "1e3000000"]
 JUNK_STEPS: Final = [
     None,
     Step(Requests(2, 4, 9, 8, 20), Requests(1, 1, 5, 1, 5)),
     Step(Requests(2, 4, None, None, None), Requests(3, 3, None, None, None)),
     Step(Requests(), Requests()),
+    Step(Requests(2, 9999, 0, 9999**2, 0), Requests()),
+    Step(Requests(2, 10**18, 10**18, 10**18, 10**18), Requests()),
 ]
 
 

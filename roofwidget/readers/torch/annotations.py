@@ -15,7 +15,7 @@ from roofwidget.support.arrays import Integers
 CAPTURE: Final = re.compile("capture_")
 STEP: Final = re.compile(r"execute_|step\[|(?:prefill|decode|mixed)\[", re.IGNORECASE)
 _STEP_WITH_SUMS: Final = re.compile(rf"(?:{STEP.pattern}).*sqsk?(?:\d|=)", re.IGNORECASE)
-ITERATION: Final = re.compile(r"ProfilerStep#(\d+)")
+ITERATION: Final = re.compile(r"ProfilerStep#(\d{1,9})$")
 OPTIMIZER: Final = re.compile(r"Optimizer\.")
 
 

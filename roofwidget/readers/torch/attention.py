@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from roofwidget.readers.torch.calls import Assumption, Certainty, Dims, OpWork, UnknownWork
+from roofwidget.readers.torch.calls import Assumption, Certainty, Dims, OpWork, UnknownWork, whole
 from roofwidget.readers.torch.given import Given, Number, times, total
 from roofwidget.readers.torch.steps import Requests, Step
 
@@ -262,8 +262,8 @@ def _of_rows(given: Given) -> _Pairs:
 def _window(given: Given, *, causal: bool | None) -> tuple[int, int | None] | None:
     """Return how many keys to the left and to the right of its own a query sees; None if it sees all."""
     places = given.keys.get("window", ())
-    sides = [given.call.value(place) for place in places]
-    left, right = [int(side) if side.lstrip("-").isdecimal() and len(side) < 19 else -1 for side in sides] or (-1, -1)  # noqa: PLR2004 - 64 bits
+    sides = [whole(given.call.value(place)) for place in places]
+    left, right = [-1 if side is None else side for side in sides] or (-1, -1)
     if left < 0 and (right < 0 or causal):
         return None
     return (left if left >= 0 else _MAX_ROWS), 0 if causal else (right if right >= 0 else None)

@@ -60,6 +60,7 @@ _ARGUMENTS: Final[Mapping[str, int]] = {
     for word in words.split()
 }
 """How many arguments an operation has before ``out=``."""
+# 18 digits fit into 64 bits.
 _INT: Final = re.compile(r"-?[0-9]{1,18}")
 _INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18}){0,9})?\]")
 # PyTorch's own limits: 64 axes, and a signed number of 64 bits for the elements.
@@ -79,6 +80,17 @@ def precision_of(dtype: str) -> str | None:
     """
     known = _DTYPES.get(dtype) or _OURS.get(dtype)
     return known[0] if known else None
+
+
+def whole(text: str) -> int | None:
+    """Return the whole number that a text of up to 18 digits is, or None.
+
+    Examples
+    --------
+    >>> whole("-12"), whole("--5"), whole("1.0"), whole("9" * 19)
+    (-12, None, None, None)
+    """
+    return int(text) if _INT.fullmatch(text) else None
 
 
 def itemsize_of(dtype: str) -> int | None:

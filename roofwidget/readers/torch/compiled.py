@@ -11,14 +11,15 @@ from math import prod
 from typing import Final
 
 from roofwidget.readers.torch.attention import UNKNOWN
-from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork, UnknownWork
+from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork, UnknownWork, whole
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
 from roofwidget.workloads.convention import CONVENTIONS
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
-_KERNEL: Final = re.compile(r"triton_(poi|red|per|tem|for|mm|helion)?_?(?:fused_)?(.*?)_?\d*")
+_KERNEL: Final = re.compile(r"triton_(poi|red|per|tem|for|mm|helion)?_?(?:fused_)?(.*)")
+_MAX_NAME: Final = 1000
 _SIZES: Final = {"poi": 1, "red": 2, "per": 2}
 _MAX_WORK: Final = 1e30
 # Words of operations that consist of several words, with the FLOPs per element, longest first.
@@ -128,8 +129,8 @@ def _amount(call: OpCall, key: str) -> float | None:
 
 def _kind(name: str) -> tuple[str, str]:
     """Return the kind of kernel, such as ``poi``, and the words of its name."""
-    found = _KERNEL.fullmatch(name)
-    return (found[1] or "", found[2]) if found else ("", "")
+    found = _KERNEL.fullmatch(name[:_MAX_NAME])
+    return (found[1] or "", found[2].rstrip("0123456789").removesuffix("_")) if found else ("", "")
 
 
 def _family(kind: str) -> str:
@@ -139,10 +140,11 @@ def _family(kind: str) -> str:
 def _extent(call: OpCall, kind: str) -> int | None:
     """Return the number of elements that the kernel walks over; None if the sizes are not arguments."""
     count = _SIZES.get(kind)
-    sizes = [call.value(place) for place in range(len(call.dims)) if not call.is_tensor(place)]
-    if count is None or len(sizes) < count or not all(size.isdecimal() for size in sizes[-count:]):
+    sizes = [whole(call.value(place)) for place in range(len(call.dims)) if not call.is_tensor(place)]
+    if count is None or len(sizes) < count:
         return None
-    return prod(int(size) for size in sizes[-count:])
+    found = [size for size in sizes[-count:] if size is not None and size >= 0]
+    return prod(found) if len(found) == count else None
 
 
 def _moved(elements: list[tuple[int, int | None]], extent: int | None) -> int | None:

@@ -12,7 +12,7 @@ from math import prod
 from typing import Final, NamedTuple
 
 from roofwidget.readers.torch.attention import attention
-from roofwidget.readers.torch.calls import Certainty, Dims, OpWork, UnknownWork, itemsize_of
+from roofwidget.readers.torch.calls import Certainty, Dims, OpWork, UnknownWork, itemsize_of, whole
 from roofwidget.readers.torch.given import (
     Given,
     Key,
@@ -80,8 +80,9 @@ def _found_n(given: Given, m: int, k: int) -> int:
     """Return the N between M and K among the arguments: the place of the three sizes differs between versions."""
     numbers = [given.call.value(place) for place in range(len(given.call.values or ()))]
     for first, n, last in zip(numbers, numbers[1:], numbers[2:], strict=False):
-        if (first, last) == (str(m), str(k)) and n.isdecimal():
-            return int(n)
+        found = whole(n)
+        if (first, last) == (str(m), str(k)) and found is not None and found >= 0:
+            return found
     raise UnknownWork(f"no arguments M, N, K with M = {m} and K = {k} were recorded")
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork
+from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork, whole
 from roofwidget.readers.torch.typed import typed
 from roofwidget.support.did_you_mean import choose_from
 
@@ -30,7 +30,8 @@ class Key(Enum):
 Number: TypeAlias = "int | float"
 
 _LARGEST: Final = 10**30
-_MAX_DIGITS: Final = 40
+# A power of ten with more digits would take long to compute, and much memory.
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
 class RuleError(ValueError):
@@ -100,8 +101,7 @@ class Given:
 
     def whole(self, key: str) -> int | None:
         """Return the whole number in the argument at a position, or None if it was not recorded or is none."""
-        text = self.call.value(self.keys[key]) if key in self.keys else ""
-        return int(text) if text.lstrip("-").isdecimal() and len(text) < 19 else None  # noqa: PLR2004 - 64 bits
+        return whole(self.call.value(self.keys[key])) if key in self.keys else None
 
     def is_on(self, key: str, *, otherwise: bool = False) -> bool | None:
         """Return a truth value: that of the rule, or of the argument at the position; None if not recorded."""
@@ -177,10 +177,9 @@ class Given:
         text = self.call.value(position)
         if not text:
             raise UnknownWork(f"argument {position} was not recorded")
-        try:
-            return Fraction(Decimal(text[:_MAX_DIGITS]))
-        except (ArithmeticError, ValueError, OverflowError):
-            raise RuleError(f"argument {position} is '{text:.40}', which is no number") from None
+        if not _NUMBER.fullmatch(text):
+            raise RuleError(f"argument {position} is '{text:.40}', which is no number of ordinary size")
+        return Fraction(text)
 
 
 def exact(number: Fraction) -> Number:

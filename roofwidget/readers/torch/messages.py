@@ -19,7 +19,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.input.documents import list_at
-from roofwidget.readers.torch.calls import OpCall, UnknownWork
+from roofwidget.readers.torch.calls import OpCall, UnknownWork, whole
 from roofwidget.support.arrays import Integers
 
 METADATA: Final = "Collective name"
@@ -45,7 +45,7 @@ _DTYPES: Final[Mapping[str, tuple[str, int]]] = {
 }
 # The same in names of kernels, such as AllReduce_Sum_bf16_RING_LL and AllReduce_RING_LL_Sum_float.
 _IN_NAMES: Final = re.compile(
-    r"(?:AllReduce|Reduce|ReduceScatter)_(?:RING_LL_|TREE_LL_)?[A-Z]\w*?_([a-z_]*[a-z]\d*)(?=_|\(|$)"
+    r"(?:AllReduce|Reduce|ReduceScatter)_(?:RING_LL_|TREE_LL_)?[A-Z][A-Za-z]*_([a-z_]*[a-z]\d*)(?=_|\(|$)"
 )
 _NAMED_DTYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("f32", "float"), "Float"),
@@ -124,14 +124,19 @@ def message_of(args: Mapping[str, Any]) -> Message | None:
 def _count(args: Mapping[str, Any], *keys: str) -> int | None:
     for key in keys:
         if key in args:
-            number = int(args[key])
-            if not 0 <= number < _MAX_COUNT:
-                raise ValueError(f"expected a number from 0 as its '{key}', got {args[key]!r:.40}")
+            given = args[key]
+            number = whole(given) if isinstance(given, str) else int(given) if _is_whole(given) else None
+            if number is None or not 0 <= number < _MAX_COUNT:
+                raise ValueError(f"expected a number from 0 as its '{key}', got {given!r:.40}")
             return number
     return None
 
 
 _MAX_COUNT: Final = 2**63
+
+
+def _is_whole(given: object) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and given % 1 == 0
 
 
 class Messages:
@@ -160,8 +165,9 @@ class Messages:
 
     def add_number(self, external: int, args: Mapping[str, Any]) -> None:
         """Keep the number in its group of the collective of the operation with this id, if the arguments have it."""
-        if "Seq" in args:
-            self._numbers_of_ids[external] = int(args["Seq"])
+        number = _count(args, "Seq")
+        if number is not None:
+            self._numbers_of_ids[external] = number
 
     def add_kernel(self, row: int, args: Mapping[str, Any]) -> None:
         """Keep the message of a kernel, if its event has any; `row` is its position in the device activity."""
@@ -169,8 +175,9 @@ class Messages:
         if message is not None:
             self._kernels.append(row)
             self._kernel_codes.append(self._different.setdefault(message, len(self._different)))
-            if "Seq" in args:
-                self._numbers_of_kernels[row] = int(args["Seq"])
+            number = _count(args, "Seq")
+            if number is not None:
+                self._numbers_of_kernels[row] = number
 
     def of_calls(self, n: int) -> Integers:
         """Return the code of the message of each of n calls, or -1; one -1 more is that of the call -1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -55,13 +55,11 @@ class WorkTable:
         self.is_composite = np.array([*(call.name.startswith("aten::") for call in calls), False])
         self.has_work = np.array([work is not None and work.is_known for work in works])
         self.is_vector = np.array([work is not None and work.vector for work in works])
-        self.flops = np.array([np.nan if work is None or work.flops is None else work.flops for work in works])
-        self.bytes = np.array([np.nan if work is None or work.bytes is None else work.bytes for work in works])
+        self.flops = _numbers(None if work is None else work.flops for work in works)
+        self.bytes = _numbers(None if work is None else work.bytes for work in works)
         self.flops_by_user = np.array([work is not None and work.flops_by_user for work in works])
         self.bytes_by_user = np.array([work is not None and work.bytes_by_user for work in works])
-        self.link_bytes = np.array(
-            [np.nan if work is None or work.link_bytes is None else work.link_bytes for work in works]
-        )
+        self.link_bytes = _numbers(None if work is None else work.link_bytes for work in works)
         pairs = [*zip(calls, works, strict=False), (OpCall("", ()), None)]
         self.name = _call_column(pairs, lambda call, _: call.name or None)
         self.shape = _call_column(pairs, _shape)
@@ -121,6 +119,10 @@ def _call_column(
 ) -> DictColumn:
     words = [word(call, work) for call, work in pairs]
     return dict_column(words, np.arange(len(words)))
+
+
+def _numbers(amounts: Iterable[float | None]) -> Floats:
+    return np.array([np.nan if amount is None else amount for amount in amounts], dtype=np.float64)
 
 
 def _shape(call: OpCall, work: OpWork | None) -> str | None:

@@ -39,10 +39,15 @@ _COMMON: Final[Mapping[str, Key]] = MappingProxyType(
         "ranks": Key.AMOUNT,
     }
 )
+# Rules of this package say with it what is missing; a person has nothing to say with it.
+_NO_FORM: Final = "unknown"
 _PLACES: Final = (Key.INPUT, Key.INPUTS)
 _EXAMPLE: Final = '{ op = "linear", x = 0, weight = 1 }'
+_KNOWN: Final = frozenset(("op", *_COMMON))
 _LARGEST: Final = 1e30
-_MAX_BYTES: Final = 2**22
+MAX_BYTES: Final = 2**18
+"""The largest file of rules."""
+_MAX_RULES: Final = 10_000
 _WILDCARDS: Final = "*?["
 _WILDCARD: Final = re.compile(r"\[[^\]]*\]|[*?]")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -248,8 +253,8 @@ class WorkRules(Mapping[str, Mapping[str, Any]]):
         """
         file = Path(path)
         data = file.read_bytes()
-        if len(data) > _MAX_BYTES:
-            raise ProfileError(str(path), f"a file of rules has at most {_MAX_BYTES:,} bytes, this one {len(data):,}")
+        if len(data) > MAX_BYTES:
+            raise ProfileError(str(path), f"a file of rules has at most {MAX_BYTES:,} bytes, this one {len(data):,}")
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -263,6 +268,8 @@ class WorkRules(Mapping[str, Mapping[str, Any]]):
             tables = toml.parse(text)
         except ValueError as error:
             raise ProfileError(name, f"not TOML: {error}") from None
+        if len(tables) > _MAX_RULES:
+            raise ProfileError(name, f"a file has at most {_MAX_RULES:,} rules, this one has {len(tables):,}")
         lines = toml.line_numbers(text)
         rules = []
         for pattern, value in tables.items():
@@ -296,6 +303,23 @@ class WorkRules(Mapping[str, Mapping[str, Any]]):
 
     def __repr__(self) -> str:
         return f"WorkRules({len(self)} rules)"
+
+
+def are_rules(data: bytes) -> bool:
+    """Whether a file is not too large and has only tables with keys of rules, so that no other program wrote it.
+
+    Examples
+    --------
+    >>> are_rules(b'"aten::mm" = { flops = 3, wrong = 4 }'), are_rules(b'title = "my thesis"'), are_rules(b"no TOML")
+    (True, False, False)
+    """
+    if len(data) > MAX_BYTES:
+        return False
+    try:
+        tables = toml.parse(data.decode("utf-8-sig"))
+    except ValueError:
+        return False
+    return all(isinstance(value, dict) and not value.keys().isdisjoint(_KNOWN) for value in tables.values())
 
 
 def rule_for(rules: WorkRules, name: str) -> Rule | None:
@@ -374,8 +398,9 @@ def _rule(pattern: object, value: object, place: str) -> Rule:
             f"'{pattern}' must be a table such as {{ op = \"linear\", x = 0, weight = 1 }}, got {shown_value(value)}"
         )
     op = value.get("op")
-    if op is not None and op not in FORMS:
-        raise ValueError(f"'{pattern}': op = {shown_value(op)}{choose_from(op, FORMS)}")
+    forms = [form for form in FORMS if not place or form != _NO_FORM]
+    if op is not None and op not in forms:
+        raise ValueError(f"'{pattern}': op = {shown_value(op)}{choose_from(op, forms)}")
     kinds = {**_COMMON, **(FORMS[op].keys if op is not None else {}), "op": Key.TEXT}
     keys = {}
     for key, given in value.items():

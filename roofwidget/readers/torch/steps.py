@@ -35,14 +35,15 @@ class Requests:
 
     @property
     def pairs(self) -> int | None:
-        """Pairs of a query and a key that a causal mask leaves; None if unknown.
+        """Pairs of a query and a key that a causal mask leaves; None if unknown, or if the sums contradict each other.
 
         The last query of a request sees all k keys, and each query before it one key less. So a request has s k - (s² -
         s) / 2 pairs.
         """
         if self.sq is None or self.sqsq is None or self.sqsk is None:
             return None
-        return self.sqsk - (self.sqsq - self.sq) // 2
+        found = self.sqsk - (self.sqsq - self.sq) // 2
+        return found if found >= 0 else None
 
     def windowed(self, window: int) -> tuple[int, int] | None:
         """Return the fewest and the most pairs if each query sees its last `window` keys at most; None if unknown.

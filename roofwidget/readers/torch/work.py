@@ -10,6 +10,8 @@ from roofwidget.readers.torch.compiled import compiled_work, estimated_work, is_
 from roofwidget.readers.torch.formulas import FORMULAS, VALUED
 from roofwidget.readers.torch.rules import WorkRules, built_in, rule_for
 
+_MAX_WORK: Final = 1e30
+
 
 def work_of(call: OpCall, rules: Sequence[WorkRules] = ()) -> OpWork | None:
     """Return the work of a call, or None if nothing is known of it.
@@ -27,6 +29,16 @@ def work_of(call: OpCall, rules: Sequence[WorkRules] = ()) -> OpWork | None:
     >>> work_of(call).flops, work_of(call).bytes
     (73924608, 814080)
     """
+    work = _work_of(call, rules)
+    return None if work is None else work._replace(flops=_bounded(work.flops), bytes=_bounded(work.bytes))
+
+
+def _bounded(amount: float | None) -> float | None:
+    """Return an amount, or None if it is absurd: arguments of a trace may have any size."""
+    return amount if amount is not None and 0 <= amount <= _MAX_WORK else None
+
+
+def _work_of(call: OpCall, rules: Sequence[WorkRules]) -> OpWork | None:
     work: OpWork | None = None
     for given in rules:
         rule = rule_for(given, call.name)
