@@ -135,9 +135,7 @@ def read(
         message = f"{_RULES_FILE} beside the profile gives the work of some of its kernels, see `origin`"
         kernels = kernels.replace(warnings=[*kernels.warnings, message])
     if is_other:
-        message = (
-            f"{_RULES_FILE} beside the profile is no file of rules and was not used"
-        )
+        message = f"{_RULES_FILE} beside the profile is no file of rules and was not used"
         kernels = kernels.replace(warnings=[*kernels.warnings, message])
     return kernels if given is None else kernels.with_work(given)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -12,6 +13,7 @@ import pytest
 from roofwidget.chips import toml
 from roofwidget.readers.torch import rules
 from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork
+from roofwidget.readers.torch.rows import WorkTable
 from roofwidget.readers.torch.steps import Requests, Step
 from roofwidget.readers.torch.work import work_of
 
@@ -695,6 +697,40 @@ def test_the_work_of_an_operation_is_what_its_sizes_say(name: str, seed: int) ->
     assert work.bytes_rule.startswith("built-in: ")
 
 
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [
+        ("_C::cutlass_scaled_mm", "fp8"),
+        ("_C::cutlass_scaled_mm_azp", "int8"),
+        ("_C::cutlass_scaled_fp4_mm", "fp4"),
+        ("_C::cutlass_moe_mm", "fp8"),
+        ("_C::marlin_gemm", "bf16"),
+        ("_C::awq_gemm", "bf16"),
+        ("aten::_scaled_mm_v2", "fp4"),
+        ("aten::_scaled_grouped_mm", "fp8"),
+        ("aiter::gemm_a8w8_bpreshuffle", "fp8"),
+        ("aiter::gemm_a4w4_blockscale", "fp4"),
+        ("aiter::batched_gemm_a8w8_CK", "int8"),
+        ("aiter::fmoe_g1u1", "fp8"),
+        ("sgl_kernel::bmm_fp8", "fp8"),
+        ("tex_ts::te_gemm_ts", "bf16"),
+        ("vllm::inplace_fused_experts", "bf16"),
+        ("sglang_profiler::fused_moe_triton_kernels_invoke_fused_moe_kernel_12", "bf16"),
+        ("_C::rms_norm_static_fp8_quant", "fp8"),
+    ],
+)
+def test_a_product_is_judged_by_the_roof_of_its_left_operand_and_not_of_its_result(name: str, precision: str) -> None:
+    call, _, _ = CASES[name](drawing(3))
+    assert WorkTable([call]).precision.at(0) == precision
+
+
+def test_transformer_engine_has_its_fp8_operands_as_bytes() -> None:
+    call, flops, _ = CASES["tex_ts::te_gemm_ts"](drawing(3))
+    types = [TYPES["uint8"] if kind == TYPES["bf16"] and at < 10 else kind for at, kind in enumerate(call.types or ())]
+    table = WorkTable([replace(call, types=types)])
+    assert (table.precision.at(0), table.flops[0]) == ("fp8", flops)
+
+
 def test_there_is_a_case_for_each_rule() -> None:
     assert len(CASES) > 80
     without = [
@@ -749,7 +785,8 @@ NO_SIZES: Final[list[Any]] = [
     [2**62, 4],
     [1.5],
 ]
-JUNK_VALUES: Final = ["", "1", "0", "-1", "True", "[1, 2]", "1e400", "nan", "x" * 100, "9" * 30, "0.5", "128", "--5", "٣", "1e3000000"]
+JUNK_VALUES: Final = ["", "1", "0", "-1", "True", "[1, 2]", "1e400", "nan", "x" * 100, "9" * 30, "0.5", "128"]
+JUNK_VALUES += ["--5", "٣", "1e3000000"]
 JUNK_STEPS: Final = [
     None,
     Step(Requests(2, 4, 9, 8, 20), Requests(1, 1, 5, 1, 5)),

@@ -105,7 +105,29 @@ def _product(given: Given, batch: int, sizes: tuple[int, int, int], operands: tu
     moved = total([x, weight, given.read("bias", "scales"), times(batch * m * n, _result_itemsize(given, left))])
     letters, numbers = ("2 B M N K", [2, batch, m, n, k]) if batch != 1 else ("2 M N K", [2, m, n, k])
     rule = f"{letters} = {_product_text(numbers)}"
-    return OpWork(MATRIX_PRODUCT, 2 * batch * m * n * k, moved, rule, bytes_rule="operands and result once")
+    return OpWork(
+        MATRIX_PRODUCT,
+        2 * batch * m * n * k,
+        moved,
+        rule,
+        bytes_rule="operands and result once",
+        precision=_precision(given, left),
+    )
+
+
+def _precision(given: Given, operand: str) -> str | None:
+    """Return the precision of a product: that of its left operand, which may be stored as unsigned bytes."""
+    if not given.has(operand):
+        return None
+    place = given.place(operand)
+    types, found = given.call.types or (), given.call.precision(place)
+    if given.itemsize(operand) == 1 and _packed_elements(given, operand) == _FP4_PER_BYTE:
+        return "fp4"
+    # Kernels of int8 take signed bytes. Unsigned bytes are a view of fp8, as in Transformer Engine.
+    return "fp8" if place < len(types) and types[place] == "unsigned char" else found
+
+
+_FP4_PER_BYTE: Final = 2
 
 
 def _packed_elements(given: Given, operand: str) -> int:
@@ -152,7 +174,14 @@ def _grouped(given: Given) -> OpWork:
     moved = total([read, times(written, _result_itemsize(given, "a"))])
     note = "" if len(a) == len(b) == 3 else ", if the offsets cover all rows"  # noqa: PLR2004 - as above
     rule = f"2 M N K of all groups = 2 x {products}{note}"
-    return OpWork(MATRIX_PRODUCT, 2 * products, moved, rule, bytes_rule="operands and result once, all groups used")
+    return OpWork(
+        MATRIX_PRODUCT,
+        2 * products,
+        moved,
+        rule,
+        bytes_rule="operands and result once, all groups used",
+        precision=_precision(given, "a"),
+    )
 
 
 def _two(given: Given, first: str, second: str) -> str:
@@ -200,6 +229,7 @@ def _moe(given: Given) -> OpWork:
         rule,
         bytes_rule=f"x and result once, weights of {how}" if moved is not None else "",
         bytes_are=are,
+        precision=_precision(given, "x"),
     )
 
 
@@ -242,7 +272,8 @@ def _expert_product(given: Given) -> OpWork:
         raise RuleError(f"{_two(given, 'a', 'b')} have the last sizes {a[-1]} and {k}, which must be equal")
     how = f"operands and result once, weights of {used} of {experts} experts, the mean of random routing"
     are = Certainty.EXACT if used == experts else Certainty.ESTIMATE
-    return OpWork("mixture of experts", flops, moved, rule, bytes_rule=how, bytes_are=are)
+    precision = _precision(given, "a")
+    return OpWork("mixture of experts", flops, moved, rule, bytes_rule=how, bytes_are=are, precision=precision)
 
 
 # -- work per element ----------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from roofwidget.support.arrays import Integers
 
 COMPULSORY: Final = "compulsory bytes: each operand read once, each result written once"
 
-_FLOATS: Final = ("fp64", "fp32", "fp16", "bf16", "fp8")
+_FLOATS: Final = ("fp64", "fp32", "fp16", "bf16", "fp8", "fp4")
 
 
 class WorkTable:

@@ -79,7 +79,9 @@ def _filled(work: OpWork | None, other: OpWork | None) -> OpWork | None:
         )
     if work.bytes is None and other.bytes is not None:
         work = work._replace(bytes=other.bytes, bytes_rule=other.bytes_rule, bytes_are=other.bytes_are)
-    return work._replace(family=work.family or other.family, rule=work.rule or other.rule)
+    return work._replace(
+        family=work.family or other.family, rule=work.rule or other.rule, precision=work.precision or other.precision
+    )
 
 
 class _KeepsValues(Container[str]):
