@@ -45,8 +45,8 @@ def known(call: OpCall) -> OpWork:
         (kernel("triton_poi_fused__to_copy_1", [16, 4], [16, 4], sizes=(64,)), 0, 4 * 128),
         # Of a table of 1000 rows at most as many elements are read as the kernel walks over.
         (kernel("triton_poi_fused_embedding_0", [8], [1000, 64], [8, 64], sizes=(512,)), 0, 4 * (8 + 512 + 512)),
-        # Without sizes the largest pointer has as many elements as the kernel walks over, and no pointer is cut.
-        (kernel("triton_poi_fused_add_1", [1000], [8]), 1000, 4 * 1008),
+        # Without sizes, pointers of equally many elements show how many the kernel walks over.
+        (kernel("triton_poi_fused_add_1", [10, 100], [1000]), 1000, 4 * 2000),
     ],
     ids=lambda given: given.name if isinstance(given, OpCall) else "",
 )
@@ -59,6 +59,25 @@ def test_a_kernel_moves_each_pointer_at_least_once_and_computes_the_words_of_its
     assert work.vector
     assert work.rule.startswith("estimated from the name, each word once: ")
     assert "lower bound" in work.bytes_rule
+
+
+@pytest.mark.parametrize(
+    "pointers",
+    [
+        # An embedding reads 8192 of the 201,088 rows, and the same kernel casts another table.
+        ([8192], [201088, 2880], [131072, 64], [8192, 2880], [131072, 64]),
+        # One row of each of two tables of equal size.
+        ([1], [131072, 64], [131072, 64], [1, 64], [1, 64]),
+    ],
+)
+def test_without_sizes_a_pointer_that_may_be_gathered_from_gives_no_bytes(
+    pointers: tuple[list[int], ...],
+) -> None:
+    work = known(kernel("triton_poi_fused_0", *pointers))
+    assert (work.flops, work.bytes) == (None, None)
+    assert work.bytes_rule == (
+        "unknown: how many elements the kernel walks over is no argument, and of a larger pointer it may read few"
+    )
 
 
 def test_the_words_that_count_are_named() -> None:

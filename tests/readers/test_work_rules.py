@@ -340,6 +340,21 @@ def test_sizes_that_fit_propose_a_rule(dims: list[list[int]], rule: str) -> None
     assert one.rule == f'"mine::o[[]p]" = {rule}'
 
 
+@pytest.mark.parametrize("kind", ["poi", "red", "per"])
+def test_no_product_is_proposed_for_a_triton_kernel_that_computes_none(kind: str) -> None:
+    args = {"Input Dims": [[64, 32], [16, 32], [64, 16]], "Input type": ["float"] * 3}
+    (one,) = read(trace(op(f"triton_{kind}_fused_0", 1, [("k", 5)], **args)), idle=False).unknown_work()
+    assert (one.flops, one.rule) == (True, None)
+
+
+@pytest.mark.parametrize(("micro", "op_proposed"), [(4.0, True), (3.0, False)])
+def test_a_product_is_proposed_only_if_the_time_is_long_enough_for_it(micro: float, op_proposed: bool) -> None:  # noqa: FBT001 - a parameter of a test
+    # 2 x 4096 x 1024 x 4096 = 34.36 GFLOP: 8.6 PFLOP/s in 4 us, 11.5 PFLOP/s in 3 us.
+    args = {"Input Dims": [[4096, 1024], [4096, 1024, 1], [4096, 1024], [1024, 4096]], "Input type": ["float"] * 4}
+    (one,) = read(trace(op("mine::o", 1, [("k", micro)], **args)), idle=False).unknown_work()
+    assert (one.rule is not None and "gemm" in one.rule) is op_proposed
+
+
 def test_idle_time_and_copies_over_a_link_are_no_unknown_work() -> None:
     copy = {
         "ph": "X",

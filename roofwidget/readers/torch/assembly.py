@@ -30,6 +30,8 @@ IDLE: Final = "idle"
 _NAME: Final = "idle or not profiled"
 _ORIGIN: Final = "first event of the device to its last, less the union of their durations over all streams"
 _MICRO: Final = 1e-6
+# FLOP/s that no device reaches.
+_MAX_PROPOSED_RATE: Final = 1e16
 # Gaps below this share of the span come from rounded times and are not idle time.
 _ROUNDING: Final = 1e-6
 _OVERLAP_TOLERANCE: Final = 1e-3
@@ -401,15 +403,16 @@ def _unknown_work(table: WorkTable, rows: Rows, work: _RowAmounts, kernel: DictC
     without_call = rows.call < 0
     hidden = ~np.isnan(work.flops) | ~rows.carries
     is_open = set(np.unique(kernel.codes[without_call & ~hidden]).tolist())
+    too_fast = table.proposed_flops[rows.call] > _MAX_PROPOSED_RATE * rows.time * _MICRO
     columns = {}
-    for column, of_call, of_kernel in (
-        (MISSING, table.missing, missing_for_kernel),
-        (PROPOSED, table.proposal, proposed_for_kernel),
+    for column, of_call, of_kernel, without in (
+        (MISSING, table.missing, missing_for_kernel, hidden),
+        (PROPOSED, table.proposal, proposed_for_kernel, hidden | too_fast),
     ):
         words = [of_kernel(name) if name and code in is_open else None for code, name in enumerate(kernel.values)]
         calls = of_call[rows.call]
         both = np.where(without_call, kernel.codes + len(calls.values), calls.codes)
-        found = with_words(dict_column([*calls.values, *words], both), [(None, hidden)])
+        found = with_words(dict_column([*calls.values, *words], both), [(None, without)])
         if not _is_empty(found):
             columns[column] = found
     return columns

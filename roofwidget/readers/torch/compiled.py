@@ -22,6 +22,9 @@ _KERNEL: Final = re.compile(r"triton_(poi|red|per|tem|for|mm|helion)?_?(?:fused_
 _MAX_NAME: Final = 1000
 _SIZES: Final = {"poi": 1, "red": 2, "per": 2}
 _MAX_WORK: Final = 1e30
+_GATHERED: Final = (
+    f"{UNKNOWN}how many elements the kernel walks over is no argument, and of a larger pointer it may read few"
+)
 # Words of operations that consist of several words, with the FLOPs per element, longest first.
 _PHRASES: Final[Mapping[str, int]] = {
     "native_layer_norm_backward": 12,
@@ -63,6 +66,11 @@ def is_compiled(name: str) -> bool:
     return name.startswith("triton_")
 
 
+def computes_products(name: str) -> bool:
+    """Whether an operation may compute matrix products: element-by-element kernels and reductions do not."""
+    return not is_compiled(name) or _kind(name)[0] not in _SIZES
+
+
 def compiled_work(call: OpCall) -> OpWork | None:
     """Return the work that the compiler wrote, or None if it wrote none.
 
@@ -88,8 +96,9 @@ def compiled_work(call: OpCall) -> OpWork | None:
 def estimated_work(call: OpCall) -> OpWork | None:
     """Return what the name and the pointers of a Triton kernel show, or None for another operation.
 
-    The bytes of each pointer once are a lower bound: the trace does not tell which pointers are read and written. The
-    name has each word once, so the FLOPs are an estimate.
+    The bytes of each pointer once are a lower bound: the trace does not tell which pointers are read and written. A
+    pointer of more elements than the kernel walks over is gathered from. Without sizes among the arguments only
+    pointers of equally many elements show how many these are. The name has each word once: FLOPs are an estimate.
     """
     if not is_compiled(call.name) or not call.dims:
         return None
@@ -109,6 +118,8 @@ def estimated_work(call: OpCall) -> OpWork | None:
     if not elements:
         return None
     rule = "estimated: each pointer once (lower bound: which pointers are read and written is not in the trace)"
+    if kind in _SIZES and extent is None and len({count for count, _ in elements}) > 1:
+        moved, rule = None, _GATHERED
     work = OpWork(_family(kind), None, moved, "", vector=True, bytes_rule=rule, bytes_are=Certainty.AT_LEAST)
     found = _flops_of_words(words) if kind in _SIZES else None
     if found is None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import glob
+import math
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Final
 
 from roofwidget.readers.kernel_families import kernel_family
 from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork
+from roofwidget.readers.torch.compiled import computes_products
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
-from roofwidget.readers.torch.rules import built_in, rule_for, rule_line
+from roofwidget.readers.torch.rules import Rule, built_in, rule_for, rule_line
 
 _NO_OPERATION: Final = "the operation that ran the kernel"
 _MAX_TENSORS: Final = 12
+_PRODUCTS: Final = ("linear", "gemm")
 
 
 def proposed_rule(call: OpCall) -> str | None:
@@ -23,18 +27,37 @@ def proposed_rule(call: OpCall) -> str | None:
     >>> proposed_rule(OpCall("my::mlp", [[8192, 2880], [5120, 2880], [8192, 5120]], ["bf16"] * 3))
     '"my::mlp" = { op = "linear", x = 0, weight = 1, out = 2 }'
     """
+    keys = _proposed(call)
+    return None if keys is None else rule_line(glob.escape(call.name), keys)
+
+
+def proposed_product_flops(call: OpCall) -> float:
+    """Return the FLOPs of the matrix product that the proposed rule says; NaN if it says none.
+
+    Examples
+    --------
+    >>> proposed_product_flops(OpCall("my::mlp", [[8192, 2880], [5120, 2880], [8192, 5120]], ["bf16"] * 3))
+    241591910400
+    """
+    keys = _proposed(call)
+    work = Rule(call.name, keys).work(call) if keys is not None and keys.get("op") in _PRODUCTS else None
+    return math.nan if work is None or work.flops is None else work.flops
+
+
+def _proposed(call: OpCall) -> Mapping[str, Any] | None:
+    """Return the keys of the rule that the sizes of a call suggest."""
     try:
         tensors = {place: call.tensor(place) for place in range(len(call.dims)) if call.is_tensor(place)}
     except UnknownWork:
         return None
     known = rule_for(built_in(), call.name)
     if known is not None and known.proposal is not None:
-        return rule_line(glob.escape(call.name), known.proposal)
+        return known.proposal
+    if not computes_products(call.name):
+        return None
     tensors = dict(list(tensors.items())[:_MAX_TENSORS])
     keys = _attention(tensors) or _product(tensors)
-    if keys is None and tensors:
-        keys = {"bytes": "tensors", "at_least": True}
-    return None if keys is None else rule_line(glob.escape(call.name), keys)
+    return {"bytes": "tensors", "at_least": True} if keys is None and tensors else keys
 
 
 def missing_for_kernel(name: str) -> str:

@@ -17,7 +17,7 @@ from roofwidget.readers.torch.events import NONE, Codes, Collected
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
 from roofwidget.readers.torch.nesting import Launched, Nest, Positions
 from roofwidget.readers.torch.phases import Phases
-from roofwidget.readers.torch.proposals import proposed_rule
+from roofwidget.readers.torch.proposals import proposed_product_flops, proposed_rule
 from roofwidget.readers.torch.rules import WorkRules, whole_of
 from roofwidget.readers.torch.steps import Step
 from roofwidget.readers.torch.work import work_of
@@ -70,6 +70,12 @@ class WorkTable:
         self.bytes_rule = _call_column(pairs, _bytes_rule)
         self.missing = _call_column(pairs, _missing)
         self.proposal = _call_column(pairs, _proposal)
+        self.proposed_flops = np.array(
+            [
+                np.nan if line is None else proposed_product_flops(call)
+                for (call, _), line in zip(pairs, self.proposal.texts(), strict=True)
+            ]
+        )
 
     def assumptions(self, rows: Rows) -> list[str]:
         """Return warnings of what the work of the rows assumes."""

@@ -43,8 +43,9 @@ The reader streams the trace, so memory does not grow with its length.
   has both bounds.
 - A number can be exact, a lower bound or an estimate; `Kernels.origin` and a warning say which. An upper bound is never
   a number of a kernel, because it could put the kernel above its roof; the origin of the unknown number names it.
-- Triton kernels of torch.compile without numbers of the compiler move each pointer at least once. Their FLOPs are
-  estimated from the words of the name, each word once per element.
+- Triton kernels of torch.compile without numbers of the compiler move each pointer at least once. Of a pointer to more
+  elements than the kernel walks over, only so many count. If that number is no argument and the pointers differ in
+  their elements, the bytes are unknown. FLOPs are estimated from the words of the name, each word once per element.
 - Bytes are compulsory bytes under the level ``"main"``: each operand read once, each result written once. This is the
   minimum for the operation; memory traffic was not measured. Copies and fills have bytes of their own: within a device
   under ``"main"`` (twice for a copy, which reads and writes), to and from the host under ``"host"``, between devices
