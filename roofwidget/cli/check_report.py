@@ -16,7 +16,7 @@ from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.analysis.run_comparison import RunComparison
-from roofwidget.analysis.verdict import facts_of, verdict_of
+from roofwidget.analysis.verdict import Facts, facts_of, verdict_of
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
 from roofwidget.cli.sol_report import four_times
@@ -83,7 +83,8 @@ def report(
     if not judged.any():
         raise ValueError(f"{file}: {_why_nothing_is_judged(bound)}")
     rows = ranking(bound)
-    program = _program(bound, table, judged)
+    facts = facts_of(table, bound)
+    program = _program(bound, table, judged, facts)
     comparison = None if before is None else _compared(before, kernels, chip)
     if comparison is not None:
         _check_comparison(comparison, limits, file, str(baseline))
@@ -95,6 +96,7 @@ def report(
         "roofwidget": version("roofwidget"),
         "file": file,
         "summary": {"rule": said.rule, "headline": said.headline, "detail": said.detail, "is_alert": said.is_alert},
+        "unknown_work": unknown_work(kernels, top),
         "chip": _chip(bound),
         "verdict": "below" if reasons else "fine",
         "exit_status": 1 if reasons else 0,
@@ -147,7 +149,28 @@ def _chip(bound: Bound) -> dict[str, Any]:
     }
 
 
-def _program(bound: Bound, table: Kernels, judged: Bools) -> dict[str, Any]:
+def unknown_work(kernels: Kernels, most: int) -> dict[str, Any]:
+    """Return the names of unknown work with most time, as many as `most`."""
+    by_name: dict[str, dict[str, Any]] = {}
+    for one in kernels.unknown_work():
+        counts = [word for word, is_unknown in (("FLOPs", one.flops), ("bytes", one.bytes)) if is_unknown]
+        found = by_name.setdefault(
+            one.name,
+            {
+                "name": one_line(one.name, width=len(one.name) + 1),
+                "time_s": 0.0,
+                "share": 0.0,
+                "missing": one.missing or " and ".join(counts),
+                "rule": one.rule,
+            },
+        )
+        found["time_s"] += one.time
+        found["share"] += one.share
+    listed = sorted(by_name.values(), key=lambda found: -float(found["time_s"]))
+    return {"rows": listed[:most], "not_listed": max(0, len(listed) - most)}
+
+
+def _program(bound: Bound, table: Kernels, judged: Bools, facts: Facts) -> dict[str, Any]:
     own = table.self_time
     measured, saved = math.fsum(own[judged]), math.fsum(bound.headroom[judged])
     return {
@@ -158,6 +181,7 @@ def _program(bound: Bound, table: Kernels, judged: Bools) -> dict[str, Any]:
         "bound_time_s": measured - saved,
         "headroom_s": saved,
         "utilization": (measured - saved) / measured,
+        "known_share": _number(facts.known / facts.kernel_time if facts.kernel_time else math.nan),
     }
 
 

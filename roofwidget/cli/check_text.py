@@ -26,6 +26,8 @@ MAX_EXTRA_DIGITS: Final = 9
 _MAX_SUGGESTIONS: Final = 3
 _MAX_NOTES: Final = 6
 _MAX_NAMED_KERNELS: Final = 3
+_MAX_UNKNOWN: Final = 3
+_MIN_UNKNOWN_SHARE: Final = 0.01
 _MIN_NAME_LETTERS: Final = 16
 _MAX_NAME_LETTERS: Final = 48
 _HEADER: Final = ("#", "kernel", "time", "of time", "of roof", "to gain", "bound by")
@@ -35,9 +37,13 @@ _MODEL_HEADER: Final = ("", "time", "bytes", "the profile takes", "meaning")
 
 
 def text(document: dict[str, Any], width: int) -> str:
-    """Return the document as lines of at most `width` letters, except rows of tables with long numbers."""
+    """Return the document as lines of at most `width` letters, except rules and rows of tables with long numbers."""
     lines: list[str] = []
-    for line in [*_summary(document), "", *_title(document), ""]:
+    for line in _summary(document):
+        lines += textwrap.wrap(line, width)
+    for about, rule in unknown_lines(document["unknown_work"]):
+        lines += [*textwrap.wrap(about, width, subsequent_indent="  "), *([f"  {rule}"] if rule else [])]
+    for line in ["", *_title(document), ""]:
         lines += textwrap.wrap(line, width) or [""]
     others = max(len(line) for line in aligned([_HEADER, *_kernel_rows(document, 1)])) - 1
     letters = min(_MAX_NAME_LETTERS, max(_MIN_NAME_LETTERS, width - others))
@@ -65,6 +71,9 @@ def markdown(document: dict[str, Any]) -> str:
     lines = [f"### {mark} Roofline of {markdown_code(document['file'])}", ""]
     headline, *detail = map(markdown_text, _summary(document))
     lines += [" ".join([f"**{headline}**", *detail]), ""]
+    for about, rule in unknown_lines(document["unknown_work"]):
+        lines.append(f"- {markdown_text(about)}" + (f" {markdown_code(rule)}" if rule else ""))
+    lines.append("")
     lines += [markdown_text(line) for line in (*_title(document)[1:], *_verdict(document))]
     lines += ["", *markdown_table(_HEADER, _kernel_rows(document, _MAX_NAME_LETTERS), code=1)]
     lines += and_more(document["not_listed"], 0)
@@ -87,6 +96,18 @@ def limit_text(share: float) -> str:
 def first_of(notes: Sequence[str]) -> list[str]:
     """Return the first notes, and a line that counts the others."""
     return [*notes[:_MAX_NOTES], *and_more(len(notes), _MAX_NOTES)]
+
+
+def unknown_lines(unknown: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Return what the rows of unknown work with most time lack, each with its proposed rule."""
+    rows = [row for row in unknown["rows"] if row["share"] >= _MIN_UNKNOWN_SHARE][:_MAX_UNKNOWN]
+    found = [(f"Unknown: {one_line(row['name'])}, {_lacks(row)}", row["rule"]) for row in rows]
+    more = len(unknown["rows"]) - len(rows) + unknown["not_listed"]
+    return [*found, (f"Unknown: {more:,} more; 'roofwidget check --json' lists them", None)] if rows and more else found
+
+
+def _lacks(row: dict[str, Any]) -> str:
+    return f"{format_percent(row['share'])} of kernel time; missing: {row['missing']}"
 
 
 def _summary(document: dict[str, Any]) -> list[str]:

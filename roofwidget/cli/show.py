@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+import textwrap
 import warnings
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,8 @@ from roofwidget.analysis.chip_frame import chip_frame
 from roofwidget.analysis.result import roof_level
 from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip
-from roofwidget.cli.check_report import launches_added, ranking
+from roofwidget.cli.check_report import launches_added, ranking, unknown_work
+from roofwidget.cli.check_text import unknown_lines
 from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, say, working
 from roofwidget.cli.terminal import MIN_HEIGHT, MIN_WIDTH, Point, Roof, draw
 from roofwidget.kernels.table import Kernels
@@ -151,10 +153,13 @@ def _drawn(
         if first.non_kernels is None or not first.non_kernels[row]
     ]
     headline = verdict_of(facts_of(table, first)).headline
-    if not headline or height <= MIN_HEIGHT:
-        return draw(roofs, points, level, width, height, has_colour=has_colour, frame=frame)
-    drawn = draw(roofs, points, level, width, height - 1, has_colour=has_colour, frame=frame)
-    return f"{one_line(headline, width)}\n{drawn}"
+    above = [one_line(headline, width)] if headline else []
+    for about, rule in unknown_lines(unknown_work(kernels, len(kernels))):
+        above += textwrap.wrap(about, width, subsequent_indent="  ")
+        above += textwrap.wrap(rule or "", width, initial_indent="  ", subsequent_indent="  ")
+    above = above[: max(0, height - MIN_HEIGHT)]
+    drawn = draw(roofs, points, level, width, height - len(above), has_colour=has_colour, frame=frame)
+    return "\n".join([*above, drawn])
 
 
 def _absence(bound: Any, row: int, is_outside: bool) -> str:  # noqa: FBT001 - of this module

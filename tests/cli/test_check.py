@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from roofwidget.cli import main
 from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
 from tests.places import FIXTURES, ROOT, json_of, text_of, write
+from tests.readers.test_work_rules import op, trace
 
 SCHEMA = json_of(ROOT / "roofwidget" / "cli" / "check.schema.json")
 Capture = pytest.CaptureFixture[str]
@@ -113,6 +114,7 @@ def test_the_numbers_are_those_of_the_roofline(capsys: Capture, mine: list[str])
         "bound_time_s": 3.0,
         "headroom_s": 1.0,
         "utilization": 0.75,
+        "known_share": 1.0,
     }
     first = found["kernels"][0]
     assert (first["name"], first["utilization"], first["headroom_s"], first["bound_by"]) == (
@@ -275,6 +277,44 @@ def test_the_headline_leads_the_text_the_markdown_and_the_json(
     assert text_of(summary).splitlines()[2] == f"**{headline}** {detail}"
     found = document(capsys, *given)["summary"]
     assert found == {"rule": "idle", "headline": headline, "detail": detail, "is_alert": False}
+
+
+def test_the_largest_unknown_work_follows_the_headline_with_what_is_missing_and_a_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    kernels = "matmul,,1e14,1e11,1\nvery long,,,,5\nmine,,,1e9,2\nmore,,,,1\nother,,,,1\nidle,idle,,,10\n"
+    path = write(tmp_path / "profile.csv", f"name,category,flops,bytes,time (s)\n{kernels}")
+    given = [str(path), "--chip", chip_file(tmp_path)]
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["check", *given]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:6] == [
+        "Unknown: very long, 50 % of kernel time; missing: FLOPs and bytes",
+        "Unknown: mine, 20 % of kernel time; missing: FLOPs",
+        "Unknown: more, 10 % of kernel time; missing: FLOPs and bytes",
+        "Unknown: 1 more; 'roofwidget check --json' lists them",
+    ]
+    found = document(capsys, *given)
+    assert found["program"]["known_share"] == pytest.approx(0.1)
+    assert [row["name"] for row in found["unknown_work"]["rows"]] == ["very long", "mine", "more", "other"]
+    assert main(["show", *given, "--width", "100", "--height", "30"]) == 0
+    drawn = capsys.readouterr().out.splitlines()
+    assert drawn[1].startswith("Unknown: very long, 50 % of kernel time")
+    assert len(drawn) <= 30
+
+
+def test_unknown_work_of_a_trace_has_the_proposed_rule_in_a_line_of_its_own(tmp_path: Path, capsys: Capture) -> None:
+    sizes = {"Input Dims": [[64, 32], [16, 32], [64, 16]], "Input type": ["c10::BFloat16"] * 3}
+    known = {"Input Dims": [[5, 11], [11, 7]], "Input type": ["c10::BFloat16"] * 2}
+    data = trace(op("mine::mlp", 100, [("k", 30)], **sizes), op("aten::mm", 300, [("g", 10)], **known))
+    path = tmp_path / "trace.json"
+    path.write_bytes(data)
+    given = [str(path), "--chip", chip_file(tmp_path)]
+    rule = '"mine::mlp" = { op = "linear", x = 0, weight = 1, out = 2 }'
+    (row,) = document(capsys, *given)["unknown_work"]["rows"]
+    assert (row["missing"], row["rule"]) == ("a rule for this operation", rule)
+    assert main(["check", *given]) == 0
+    assert f"\n  {rule}\n" in capsys.readouterr().out
 
 
 def test_with_a_baseline_the_headline_compares_the_runs(tmp_path: Path, mine: list[str], capsys: Capture) -> None:
