@@ -23,6 +23,7 @@ to try. The kernels that save most time at their roof are first.
   roofwidget check new.csv --baseline old.csv           what became slower?
   roofwidget check trace.json --model model.py          how fast can it be?
   roofwidget check trace.json --work work.toml          rules of unknown work
+  roofwidget check step.json --captures 'capture_*'     operations of graphs
 
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
@@ -75,8 +76,9 @@ def _check(options: argparse.Namespace) -> int:
         raise ValueError("--fail-slower compares with an earlier profile: name it with --baseline OLD")
     if options.each and options.fail_below is None:
         raise ValueError("--each is about --fail-below: give a share, such as --fail-below 60%")
-    kernels = profile(options.file, options.only, options.work)
-    before = None if options.baseline is None else profile(options.baseline, options.only, options.work)
+    how = (options.only, options.work, options.captures)
+    kernels = profile(options.file, *how)
+    before = None if options.baseline is None else profile(options.baseline, *how)
     there = chip_of(kernels, options.chip, options.file)
     document = report(
         kernels,

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +44,7 @@ def add_profile(command: argparse.ArgumentParser) -> None:
         help="only the kernels whose name has all of these words; * is any letters",
     )
     add_work(command)
+    add_captures(command)
     command.add_argument(
         "--precision", default="auto", help="the precision of kernels that name none; by default that of the chip"
     )
@@ -62,8 +63,22 @@ def add_work(command: argparse.ArgumentParser) -> None:
     )
 
 
-def profile(path: str, only: str = "", work: str | None = None) -> Kernels:
-    """Return the kernels of a file whose names have the words of `only`; `work` is a file of rules of work.
+def add_captures(command: argparse.ArgumentParser) -> None:
+    """Add the argument that names traces of captures of graphs."""
+    command.add_argument(
+        "--captures",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="traces of the captures of the graphs of CUDA or HIP that a PyTorch trace replays, such as "
+        "'capture_*.json.gz'; may be given several times",
+    )
+
+
+def profile(path: str, only: str = "", work: str | None = None, captures: Sequence[str] = ()) -> Kernels:
+    """Return the kernels of a file whose names have the words of `only`.
+
+    `work` is a file of rules of work, and `captures` are paths or patterns of captures of graphs.
 
     Raises
     ------
@@ -71,7 +86,7 @@ def profile(path: str, only: str = "", work: str | None = None) -> Kernels:
         If the file has no such kernel.
     """
     with working(f"reading {path}"):
-        kernels = read(path, work=work)
+        kernels = read(path, work=work, **({"captures": list(captures)} if captures else {}))
     if not len(kernels):
         why = f": {kernels.warnings[0]}" if kernels.warnings else ""
         raise ValueError(f"{path}: there are no kernels in it{why}")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.cli.options import add_work, working
+from roofwidget.cli.options import add_captures, add_work, working
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.reading import fields_read
 from roofwidget.kernels.table import Kernels
@@ -36,6 +36,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help=f"a file of any of {len(FORMATS)} formats, or a folder of one")
     command.add_argument("--format", metavar="FORMAT", help="the format, if the content does not show it")
     add_work(command)
+    add_captures(command)
     command.add_argument("--rows", type=int, default=5, metavar="N", help="how many rows to print; 5 by default")
     command.add_argument("--json", action="store_true", help="the whole table with its origins, in base units")
     command.set_defaults(run=_read)
@@ -45,7 +46,8 @@ def _read(options: argparse.Namespace) -> int:
     if options.rows < 0:
         raise ValueError(f"--rows: expected a number from 0, got {options.rows}")
     with working(f"reading {options.file}"):
-        kernels = read(options.file, options.format, work=options.work)
+        captures = {"captures": options.captures} if options.captures else {}
+        kernels = read(options.file, options.format, work=options.work, **captures)
     if options.json:
         print(json.dumps(to_record(kernels), allow_nan=False, ensure_ascii=False))
     else:

@@ -12,6 +12,8 @@ from jsonschema import Draft202012Validator
 from roofwidget.cli import main
 from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
 from tests.places import FIXTURES, ROOT, json_of, text_of, write
+from tests.readers.test_torch_graphs import captured, replayed
+from tests.readers.test_torch_graphs import trace as trace_of
 from tests.readers.test_work_rules import op, trace
 
 SCHEMA = json_of(ROOT / "roofwidget" / "cli" / "check.schema.json")
@@ -315,6 +317,23 @@ def test_unknown_work_of_a_trace_has_the_proposed_rule_in_a_line_of_its_own(tmp_
     assert (row["missing"], row["rule"]) == ("a rule for this operation", rule)
     assert main(["check", *given]) == 0
     assert f"\n  {rule}\n" in capsys.readouterr().out
+
+
+def test_captures_of_graphs_are_an_option_of_check_show_and_read(tmp_path: Path, capsys: Capture) -> None:
+    for name, data in (("step", trace_of(*replayed())), ("a4", trace_of(*captured(4))), ("b8", trace_of(*captured(8)))):
+        (tmp_path / f"{name}.json").write_bytes(data)
+    patterns = ["--captures", str(tmp_path / "a*.json"), "--captures", str(tmp_path / "b8.json")]
+    given = [str(tmp_path / "step.json"), *patterns]
+    assert main(["read", str(tmp_path / "step.json")]) == 0
+    assert "mine::gemm" not in capsys.readouterr().out
+    assert main(["read", *given]) == 0
+    assert "mine::gemm" in capsys.readouterr().out
+    chip = ["--chip", chip_file(tmp_path)]
+    assert "aten::mm" in [one["name"] for one in document(capsys, *given, *chip)["kernels"]]
+    assert main(["show", *given, *chip]) == 0
+    assert "aten::mm" in capsys.readouterr().out
+    assert main(["check", given[0], "--captures", "none*.json", *chip]) == 2
+    assert "no file of captures matches 'none*.json'" in capsys.readouterr().err
 
 
 def test_with_a_baseline_the_headline_compares_the_runs(tmp_path: Path, mine: list[str], capsys: Capture) -> None:

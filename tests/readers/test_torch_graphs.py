@@ -227,6 +227,22 @@ def test_without_a_capture_the_warning_says_how_much_time_and_how_to_get_one() -
     assert not warns(kernels, "kernels without operation")
 
 
+def test_a_capture_alone_says_that_it_is_no_step() -> None:
+    events = [*captured(8), kernel("warm_up", 5000, 10, 99)]
+    kernels = read(trace(*events))
+    assert warns(kernels, "the capture of graphs and not of a step", "captures=", "--captures")
+    assert not warns(read(trace(*replayed()), captures=trace(*captured(8))), "not of a step")
+
+
+def test_a_file_beside_a_step_that_is_named_as_a_capture_is_named_and_not_used(tmp_path: Path) -> None:
+    step, capture = tmp_path / "step.json", tmp_path / "step_capture_8.json"
+    step.write_bytes(trace(*replayed()))
+    assert not warns(read(step), "beside the trace")
+    capture.write_bytes(trace(*captured(8)))
+    assert warns(read(step), "'step_capture_8.json' beside the trace may be a capture", "--captures")
+    assert not warns(read(step, captures=capture), "beside the trace")
+
+
 def test_captures_of_another_rank_are_not_used() -> None:
     ranks = [trace(*captured(8), distributedInfo={"rank": rank}) for rank in (0, 1)]
     ranks[0] = ranks[0].replace(b"[[8, 16], [16, 32]]", b"[[8, 24], [24, 32]]")

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -39,8 +40,13 @@ CAPTURED: Final = "the operation is that of the capture of the kernel's graph"
 _HOW: Final = (
     "to see them, also trace the capture of the graphs with record_shapes=True (start the profiler before the program "
     "captures them; vLLM and SGLang capture them when they start), and read both files: "
-    "read('step.json.gz', captures='capture_*.json.gz')"
+    "read('step.json.gz', captures='capture_*.json.gz'), in a shell --captures 'capture_*.json.gz'"
 )
+ALONE: Final = (
+    "this is a trace of the capture of graphs and not of a step: its graphs never run; give it with the trace of a "
+    "step, read('step.json.gz', captures='capture_*.json.gz'), in a shell --captures 'capture_*.json.gz'"
+)
+_MAX_BESIDE: Final = 1000
 
 
 def is_capture(source: Source) -> bool:
@@ -85,6 +91,19 @@ def capture_sources(given: Any) -> list[Source]:
         return [source for path in paths for source in capture_sources(path)]
     source = Source.of(given)
     return list(source.members().values()) if source.is_folder else [source]
+
+
+def beside(source: Source) -> list[str]:
+    """Return a message that names the files beside a trace whose names say that they are captures."""
+    if source.path is None or not source.path.is_file():
+        return []
+    files = islice(source.path.parent.iterdir(), _MAX_BESIDE)
+    found = sorted(file.name for file in files if "capture" in file.name and ".json" in file.suffixes)
+    names = [name for name in found if name != source.path.name and source.beside(source.path.with_name(name))]
+    if not names:
+        return []
+    also = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    return [f"'{names[0]}'{also} beside the trace may be a capture of its graphs: captures=, in a shell --captures"]
 
 
 def rank_of(properties: Mapping[str, Any]) -> object:
@@ -192,7 +211,8 @@ def replays_of(collected: Collected, captured: Sequence[Collected], nest: Nest, 
     operation: Positions = np.full(len(number), NONE, dtype=np.intc)
     of_graph = np.flatnonzero((number >= 0) & kernels)
     if not len(of_graph):
-        return Replays(number, operation, ())
+        is_alone = len(_by_time(collected, _BEGIN)) > 0 and not len(graph_launches)
+        return Replays(number, operation, (ALONE,) if is_alone else ())
     captures = [capture for part in (collected, *captured) for capture in _captures_of(part, nest)]
     messages = _Tie(collected, number, of_graph, captures).into(operation)
     time = collected.device.duration.floats()

@@ -23,7 +23,8 @@ The reader streams the trace, so memory does not grow with its length.
   before the program captures its graphs (vLLM and SGLang do so when they start). The k-th kernel of the i-th graph
   launch of a step is the k-th kernel launch of the i-th capture. The batch in the annotations chooses between captures
   (``execute_8192_…`` and ``capture_8192_…``). If counts or names of kernels differ, nothing is tied, and a warning
-  says what differs. A folder, an archive or several files with one trace and captures are read together.
+  says what differs. A folder or a zip archive with one trace and captures is read as one profile. In a shell the
+  option is ``--captures``.
 - The column ``"phase"`` has the phase of each kernel: ``prefill``, ``decode`` or ``mixed`` by the annotated step of
   vLLM, SGLang or ATOM that launched the kernel; else ``backward`` (launched by a node of autograd), ``forward``
   (launched before a backward pass of the same iteration) or ``optimizer`` (launched in ``Optimizer.step``). The column
@@ -110,7 +111,7 @@ from roofwidget.readers.torch.assembly import (
     without_launches,
     work_warnings,
 )
-from roofwidget.readers.torch.captures import capture_sources, is_capture, rank_of, replays_of
+from roofwidget.readers.torch.captures import ALONE, beside, capture_sources, is_capture, rank_of, replays_of
 from roofwidget.readers.torch.communication import with_bandwidths, with_collectives
 from roofwidget.readers.torch.counters import counted_kernels
 from roofwidget.readers.torch.events import Collected, collect
@@ -249,6 +250,8 @@ def read(
     calls.chip, about_chip = chip_of(collected, trace.properties)
     spans = Spans.of(collected, kept)
     messages += [*about_chip, *about_iterations, *about_replays]
+    if about_replays and not captured and ALONE not in about_replays:
+        messages += beside(source)
     messages += attribution_warnings(calls, rows, collected, owners)
     messages += spans.overlap()
     messages += table.assumptions(rows)
