@@ -111,7 +111,8 @@ profile is used without being named. `rw.WorkRules` has the same rules as a Pyth
 - A line that matches nothing is no error. Other mistakes are errors that name file, line and operation.
 
 `kernels.unknown_work()` lists operations of unknown work by time, with what is missing and a line to begin with;
-`kernels.unknown_work().rules()` is the text of a file.
+`kernels.unknown_work().rules()` is the text of a file. In a widget the tab *Unknown* has the same list: there a person
+completes a rule, sees what it says, and saves the file ([Using the widget](using.md#what-can-be-dragged)).
 
 | `op` | what it counts | keys |
 | --- | --- | --- |

@@ -32,8 +32,9 @@ from roofwidget.kernels.filters import Filters
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels, as_kernels
-from roofwidget.state import snapshots
+from roofwidget.state import rules, snapshots
 from roofwidget.state.cell import Make
+from roofwidget.state.field import Refused
 from roofwidget.state.moves import bound_where_measured, check_can_move, checked_factor, row_called
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
 from roofwidget.state.state import TRAITS, State, from_wire, session_value, values_of_step, wire_value
@@ -373,8 +374,8 @@ class RooflineModel(Faced):
     def shown_kernels(self) -> Kernels:
         """The kernels that the chart shows.
 
-        Without a graph, these are `kernels` with the FLOPs and bytes of `typed_work`. With a graph, these are the
-        kernels of `partition` at the sizes `dims`.
+        Without a graph, these are `kernels` with the FLOPs and bytes of `rules` and `typed_work`. With a graph, these
+        are the kernels of `partition` at the sizes `dims`.
         """
         return self._state.shown_kernels
 
@@ -504,6 +505,23 @@ class RooflineModel(Faced):
 
     def _bound_where_measured(self, kernels: Kernels) -> Bound:
         return bound_where_measured(kernels, self.resolved_chip(), precision=self.precision, **self._conditions)
+
+    def _effect_of_rule(self, name: str, text: str) -> Mapping[str, Any]:
+        """Return what a rule of work says of the kernels of a name, as a page receives it; see `rules.effect`."""
+        if self.partition is not None:
+            raise Refused("the work of the kernels of a graph is counted")
+
+        def judged(kernels: Kernels) -> tuple[Bound | None, float]:
+            try:
+                bound = self._bound_where_measured(kernels) if self.focus_chip in self.shown else None
+            except MissingFigureError:
+                bound = None
+            if bound is not None:
+                return bound, verdict.facts_of(kernels, bound).known
+            known = ~np.isnan(kernels.flops) & ~np.isnan(kernels.bytes)
+            return None, float(np.nan_to_num(kernels.self_time)[known].sum())
+
+        return rules.effect(self.kernels, self.rules, name, text, judged)
 
     # -- snapshots ---------------------------------------------------------------------------------------------
 
@@ -995,7 +1013,7 @@ class RooflineModel(Faced):
     def _part_of_page(self, heading: str = "") -> page.Part:
         """Return the widget as a part of a page. A title that the heading of the page already says is left out."""
         # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
-        kernels = wire.kernels_to_wire(self.kernels)
+        kernels = wire.kernels_to_wire(self.kernels if self.partition is not None else self._state.ruled)
         state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
         return page.part_of(state, self.locale, self.fallback_html())
 

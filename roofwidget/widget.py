@@ -24,6 +24,7 @@ from roofwidget.face import telling
 from roofwidget.kernels import series
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.model import RooflineModel
+from roofwidget.state import rules
 from roofwidget.state.filters import has_column
 from roofwidget.state.forms import language_of
 from roofwidget.state.messages import STAMP, Messages, applied, check_sizes, page_message
@@ -37,6 +38,8 @@ from roofwidget.state.requests import (
     page_request,
     profile,
     refusal,
+    text_of,
+    within,
 )
 from roofwidget.state.state import TRAITS, State, from_wire, wire_value
 from roofwidget.state.what_if import QUANTITIES
@@ -97,6 +100,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     # So many were measured in a page, see docs/trust.md.
     _max_kernels = 4_000_000
     _is_made = False
+    # The folder of the profile that is shown, in which rules are saved.
+    _profile_folder: Path | None = None
     # What waits for the end of `hold_sync`.
     _unsent: set[str] | None = None
 
@@ -181,6 +186,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             return {name: from_wire(name, value) for name, value in both.items()}
 
         self._apply(sent, waits=False, unsent={*values, *changes})
+        if "rules" in {*values, *changes}:
+            self._to_pages(["kernels"])
 
     def _apply_parts(self, values: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
         """Apply the values that a page has collected. If a value is refused, the other values still apply."""
@@ -252,6 +259,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             "catalogue": ("catalogue", catalogue),
             "save": ("saved", lambda: self._saved(request)),
             "best": ("best", self._best),
+            "rule": ("effect", lambda: self._effect_of_rule(request.name, text_of(request))),
+            "rules": ("rules", lambda: rules.rules_in(text_of(request))),
+            "save rules": ("saved", lambda: self._saved_rules(text_of(request))),
         }
         if request.ask in told:
             name, answer = told[request.ask]
@@ -273,6 +283,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         else:
             kernels = series.as_series(readers.read_each(self._requests.files(request)))
         self.show_profile(kernels, compare=request.compare)
+        self._profile_folder = None if request.path is None else folder_of(within(Path.cwd(), request.path))
         return {"shown": len(kernels)}
 
     def _best(self) -> Mapping[str, Any] | None:
@@ -291,6 +302,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if made is None:
             raise RefusedError(f"a page saves svg, html or json, not {one_line(request.name)}")
         return made()
+
+    def _saved_rules(self, text: str) -> str | None:
+        """Write rules beside the profile. Return the name of the file, or None without a folder for it."""
+        folder, lines = self._profile_folder, rules.lines_of(rules.parsed(text))
+        if folder is None or self.open_files == "nothing" or not os.access(folder, os.W_OK):
+            return None
+        rules.save(folder, lines)
+        return rules.FILE
 
     def _change_runs(self, ask: str) -> None:
         """Exchange the two runs that are compared, or compare with no run."""
@@ -349,6 +368,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
                 self._code = bundle.front_end(self.locale)
                 self._esm = bundle.first_script(self.locale)
         keys = [name for name in names if name in self.keys]
+        if "rules" in keys and "kernels" not in keys:
+            keys.append("kernels")
         if "partition" in keys and has_same_groups(self._cell.told("partition"), self.partition):
             keys.remove("partition")
         if keys and self.comm is not None:
@@ -463,13 +484,22 @@ def roofline(chips: Any = None, kernels: Any = None, *, work: Any = None, **trai
         chips, kernels = None, chips
     if isinstance(traits.get("baseline"), (str, os.PathLike)):
         traits["baseline"] = readers.read(traits["baseline"], work=work)
+    folder = None
     if isinstance(kernels, (str, os.PathLike)):
-        kernels = readers.read(kernels, work=work)
+        folder, kernels = folder_of(Path(kernels)), readers.read(kernels, work=work)
     elif work is not None:
         if kernels is None:
             raise TypeError("roofline: work is for kernels; give kernels= or the path of a profile")
         kernels = as_kernels(kernels).with_work(work)
-    return RooflineWidget(chips, kernels, **traits)
+    made = RooflineWidget(chips, kernels, **traits)
+    made._profile_folder = folder  # noqa: SLF001 - of this module
+    return made
+
+
+def folder_of(path: Path) -> Path:
+    """Return the folder in which a file of rules is beside a profile: the profile's own, if it is a folder."""
+    full = path.absolute()
+    return full if full.is_dir() else full.parent
 
 
 def _names_a_file(given: object) -> bool:

@@ -43,6 +43,7 @@ graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtype
 partition ``[[position of op]]``, one list for each kernel. Null if there is no graph.
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
 moves    ``{row: {bytes: factor, time: factor}}``, without factors of 1. Sent by both sides.
+rules    ``{name: lines of a file of rules}``. Sent by both sides.
 typed_work ``{row: {flops: FLOPs of one launch, bytes: bytes of one launch}}``. Sent by both sides.
 snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``.
          Null means infinite. Sent by both sides.
@@ -73,6 +74,7 @@ from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
+from roofwidget.kernels.unknown_work import ARGUMENTS
 from roofwidget.support import markdown
 from roofwidget.support.text_tables import without_controls, without_surrogates
 
@@ -231,6 +233,8 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "extra": [
             [text_to_wire(name), _texts(column) if isinstance(column, DictColumn) else _binary(column)]
             for name, column in kernels.extra_columns.items()
+            # Python alone applies rules.
+            if name != ARGUMENTS
         ],
         "origin": [[text_to_wire(key), _texts(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
         **{

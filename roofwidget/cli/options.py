@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
 from roofwidget.kernels.table import Kernels
@@ -85,8 +85,9 @@ def profile(path: str, only: str = "", work: str | None = None, captures: Sequen
     ValueError
         If the file has no such kernel.
     """
+    options: dict[str, Any] = {"captures": list(captures)} if captures else {}
     with working(f"reading {path}"):
-        kernels = read(path, work=work, **({"captures": list(captures)} if captures else {}))
+        kernels = read(path, work=work, **options)
     if not len(kernels):
         why = f": {kernels.warnings[0]}" if kernels.warnings else ""
         raise ValueError(f"{path}: there are no kernels in it{why}")

@@ -19,6 +19,8 @@ MISSING: Final = "missing for FLOPs"
 """The column of `Kernels.extra` that says what is missing to know the FLOPs of a row."""
 PROPOSED: Final = "proposed rule"
 """The column of `Kernels.extra` with a line for a file of rules, as far as the sizes of a row suggest one."""
+ARGUMENTS: Final = "arguments"
+"""The column of `Kernels.extra` with the arguments of a call of unknown work as JSON, to which rules are applied."""
 
 _HEADER: Final = ("operation", "sizes", "time", "share", "launches", "missing", "rule")
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from roofwidget.chips import NETWORK, is_off_chip
-from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Bools, Floats, dict_encoded
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Bools, DictColumn, Floats, dict_encoded
 from roofwidget.kernels.filters import name_search
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.unknown_work import ARGUMENTS
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
 from roofwidget.support.text_tables import counted, one_line
@@ -93,32 +94,40 @@ class NamedWork(NamedTuple):
     flops_origin: str
     bytes_origin: str
     link_bytes: float | None = None
+    vector: bool = False
+    category: str | None = None
+    is_precision_typed: bool = False
 
 
-def with_named_work(kernels: Kernels, work_of: Callable[[str], NamedWork | None]) -> Kernels:
-    """Return the table with unknown FLOPs and bytes filled in by `work_of`, which gets the name of a kernel."""
+NamedWorkOf: TypeAlias = "Callable[[str, str | None], NamedWork | None]"
+"""Returns the work of a kernel of a name, whose call has these arguments (`ARGUMENTS`) if they are known."""
+
+
+def with_named_work(kernels: Kernels, work_of: NamedWorkOf) -> Kernels:
+    """Return the table with unknown FLOPs and bytes filled in by `work_of`.
+
+    A row whose launches have different arguments gets the sum of what its launches get.
+    """
     filled = _Filled(kernels, replace=False)
-    names = kernels.codes("name")
-    unknown = np.isnan(kernels.flops) | np.isnan(kernels.bytes)
-    for code in np.unique(names.codes[unknown]).tolist():
-        work = work_of(str(names.values[code]))
-        if work is None:
-            continue
-        rows = np.flatnonzero(names.codes == code)
-        moved = {
-            level: amount
-            for level, amount in ((MAIN_LEVEL, work.bytes), (NETWORK, work.link_bytes))
-            if amount is not None
-        }
-        flops = None if work.flops is None else {ASKED_PRECISION: work.flops}
-        filled.put(rows, _Work(flops, None, work.precision, work.flops_origin))
-        filled.put(rows, _Work(None, moved or None, work.precision, work.bytes_origin))
-    if not filled.changed:
-        return kernels
+    names, arguments = kernels.codes("name"), kernels.extra_columns.get(ARGUMENTS)
+    has_arguments = isinstance(arguments, DictColumn)
+    texts = arguments if isinstance(arguments, DictColumn) else DictColumn((None,), np.zeros_like(names.codes))
+    unknown = np.flatnonzero(np.isnan(kernels.flops) | np.isnan(kernels.bytes))
+    pairs, pair = np.unique(np.stack([names.codes[unknown], texts.codes[unknown]]), axis=1, return_inverse=True)
+    category = kernels.category.tolist()
+    for at, (name, text) in enumerate(pairs.T.tolist()):
+        work = work_of(str(names.values[name]), texts.values[text])
+        if work is not None:
+            rows = unknown[pair.reshape(-1) == at]
+            filled.put_named(rows, work)
+            for row in rows.tolist():
+                category[row] = category[row] or work.category
     launches, owners = kernels.launches_with_rows()
-    if launches is not None:
-        launches = with_named_work(launches, work_of)
-    return filled.table([], launches=launches, launch_rows=owners)
+    if launches is not None and (filled.changed or has_arguments):
+        before, launches = launches, with_named_work(launches, work_of)
+        if launches is not before:
+            filled.add_up(launches, owners)
+    return filled.table([], category=category, launches=launches, launch_rows=owners) if filled.changed else kernels
 
 
 def _is_by_rule(kernels: Kernels, field: str) -> Bools:
@@ -193,6 +202,38 @@ class _Filled:
                 changed[self._put(rows, self._open_level(level), self._bytes, {level: amount}, **how)] = True
         self.changed |= bool(changed.any())
         return int(changed.sum())
+
+    def put_named(self, rows: Rows, work: NamedWork) -> None:
+        """Fill in the work of a name."""
+        moved = {
+            level: amount
+            for level, amount in ((MAIN_LEVEL, work.bytes), (NETWORK, work.link_bytes))
+            if amount is not None
+        }
+        flops = None if work.flops is None else {"vector" if work.vector else ASKED_PRECISION: work.flops}
+        for row in rows[self._open_flops[rows]].tolist() if work.is_precision_typed else []:
+            self._precision[row] = work.precision
+        self.put(rows, _Work(flops, None, work.precision, work.flops_origin))
+        self.put(rows, _Work(None, moved or None, work.precision, work.bytes_origin))
+
+    def add_up(self, launches: Kernels, owners: Rows) -> None:
+        """Fill in the sums over the launches, whose rows are `owners`, in the rows that are still unknown."""
+        for field, is_open, columns, of_launches in (
+            ("flops", self._open_flops, self._flops, launches.flops_by_precision),
+            ("bytes", self._open_main, self._bytes, launches.bytes_by_level),
+        ):
+            total = launches.flops if field == "flops" else launches.bytes
+            origins = launches.codes(f"origin:{'flops' if field == 'flops' else 'bytes:main'}")
+            for row in np.flatnonzero(is_open & np.isin(np.arange(len(is_open)), owners)).tolist():
+                own = np.flatnonzero(owners == row)
+                if not np.isnan(total[own]).any():
+                    sums = {key: float(column[own].sum()) for key, column in of_launches.items()}
+                    for key, amount in sums.items():
+                        if not np.isnan(amount):
+                            self._column(columns, key)[row] = amount
+                    self._note(field, [], np.array([row]), origins.at(int(own[0])) or "")
+                    is_open[row] = False
+                    self.changed = True
 
     def table(self, warnings: Sequence[str], **changes: Any) -> Kernels:
         origin: dict[str, Any] = {key: self.kernels.codes(f"origin:{key}") for key in self.kernels.origin}

@@ -143,8 +143,8 @@ def read(
 def _rules_of(work: object) -> tuple[Any, tuple[WorkRules, ...]]:
     """Return what `work` gives by names of kernels, and its rules."""
     if isinstance(work, (str, os.PathLike)):
-        return None, (_rules_module().WorkRules.read(work),)
-    return (None, (work,)) if isinstance(work, _rules_module().WorkRules) else (work, ())
+        return None, (rules_module().WorkRules.read(work),)
+    return (None, (work,)) if isinstance(work, rules_module().WorkRules) else (work, ())
 
 
 def _rules_beside(given: Any) -> tuple[WorkRules | None, bool, Any]:
@@ -158,7 +158,7 @@ def _rules_beside(given: Any) -> tuple[WorkRules | None, bool, Any]:
     file = source.beside(folder / _RULES_FILE)
     if file is None:
         return None, False, source
-    rules = _rules_module()
+    rules = rules_module()
     with file.open() as stream:
         data = stream.read(rules.MAX_BYTES + 1)
     if not rules.are_rules(data):
@@ -169,11 +169,12 @@ def _rules_beside(given: Any) -> tuple[WorkRules | None, bool, Any]:
 def with_rules(kernels: Kernels, rules: Collection[WorkRules]) -> Kernels:
     """Return the table with the work that rules give to kernels of unknown work by their names alone."""
     for each in rules:
-        kernels = with_named_work(kernels, functools.partial(_rules_module().named_work, each))
+        kernels = with_named_work(kernels, functools.partial(rules_module().named_work, each))
     return kernels
 
 
-def _rules_module() -> Any:
+def rules_module() -> Any:
+    """Return the module of rules of work, which is large, and which few readers need."""
     return import_module("roofwidget.readers.torch.rules")
 
 

@@ -158,7 +158,7 @@ def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> Refused:
 def shared_precision(s: State) -> str:
     """Return the precision that all kernels with FLOPs have in common, or ''."""
     # Typed work has no precision. It must not change the precision of the roof.
-    return common_precision(s.plotted)
+    return common_precision(s.ruled)
 
 
 def roof_precision(s: State, chip: Chip) -> str:
@@ -240,7 +240,7 @@ def _after_focus(s: State, _old: State, named: Mapping[str, Any]) -> None:
 def _check_communication(s: State, _old: State, named: Mapping[str, Any]) -> None:
     # `exposed_comm` defines the time over the link. Network bytes define this time too. So `bound` refuses kernels with
     # network bytes if `exposed_comm` is not 0.
-    if s.exposed_comm and (s.plotted.network_bytes > 0).any():
+    if s.exposed_comm and (s.ruled.network_bytes > 0).any():
         raise Refused(
             f"{'exposed_comm' if 'exposed_comm' in named else 'kernels'}: exposed_comm excludes network bytes, and "
             "these kernels have network bytes: give one of the two"

@@ -20,6 +20,11 @@ A request and its reply are custom messages::
 - ``best``: search the fastest partition of the graph on the focus chip, for at most `SEARCH_SECONDS`. The reply has the
   groups as numbers of ops and how they were found, ``optimal`` or ``greedy``, as `best`; null without a graph or a
   roof.
+- ``rule``: what the rule of work in `text` says of the kernels called `name`, whose own work is unknown. The reply has
+  the `effect`, as `roofwidget.state.rules.effect` returns it.
+- ``rules``: read the file of rules in `text`. The reply has the `rules`, a line by pattern.
+- ``save rules``: write the rules in `text`, one a line, to the file ``work.toml`` beside the profile, whose other lines
+  stay. The reply has the name of the file as `saved`, or null if Python knows no folder in which it may write.
 - ``swap``: make the earlier run the present one, and the present run the earlier. ``stop``: compare with no run.
 
 If a request fails, the reply has the reason as `refused`; see `refusal`. A page repeats a request without a reply, and
@@ -44,6 +49,7 @@ from typing import Any, Final
 
 from roofwidget import readers, wire
 from roofwidget.chips import chips
+from roofwidget.state.rules import MAX_LETTERS
 from roofwidget.support.text_tables import one_line
 
 KIND: Final = "roofwidget-request"
@@ -62,7 +68,10 @@ EXPIRY_SECONDS: Final = 600.0
 _MAX_PAGES: Final = 8
 _MAX_PAGE_NAME: Final = 64
 _MAX_FILE_NAME: Final = 255
-_ASKED: Final = ("catalogue", "part", "show", "cancel", "example", "swap", "stop", "save", "best")
+_ASKED: Final = (
+    *("catalogue", "part", "show", "cancel", "example", "swap", "stop", "save", "best"),
+    *("rule", "rules", "save rules"),
+)
 SEARCH_SECONDS: Final = 2.0
 """The longest search for a page, which waits for its reply."""
 
@@ -82,6 +91,7 @@ class Request:
     beside: bool = False
     style: str = ""
     caption: bool = False
+    text: str = ""
     data: bytes = b""
 
 
@@ -108,6 +118,7 @@ def page_request(content: object, buffers: Sequence[Any] | None) -> Request | No
         "beside": bool,
         "style": str,
         "caption": bool,
+        "text": str,
     }
     if (
         not {"page", "number", "ask"} <= given.keys() <= kinds.keys()
@@ -124,6 +135,13 @@ def page_request(content: object, buffers: Sequence[Any] | None) -> Request | No
 
 class RefusedError(ValueError):
     """A request that is refused. The message is written for the page."""
+
+
+def text_of(request: Request) -> str:
+    """Return the text of a request; raise `RefusedError` if it is longer than all rules may be."""
+    if len(request.text) > MAX_LETTERS:
+        raise RefusedError(f"{len(request.text):,} letters of rules; at most {MAX_LETTERS:,} are taken")
+    return request.text
 
 
 def refusal(error: BaseException, request: Request) -> str:

@@ -14,6 +14,7 @@ from roofwidget.kernels.work import with_typed_work
 from roofwidget.state.field import Field, Refused
 from roofwidget.state.forms import optional, row_number, row_numbers, snapshots_of
 from roofwidget.state.moves import Moves, check_row, read_only_factors, read_only_rows
+from roofwidget.state.rules import read_only_rules, with_rules
 from roofwidget.support.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
@@ -59,9 +60,14 @@ def check_is_unknown(work: TypedWork, kernels: Kernels) -> None:
                 )
 
 
+def ruled(s: State) -> Kernels:
+    """Return the plotted kernels with the work that `rules` give them."""
+    return s.plotted if s.partition is not None or not s.rules else with_rules(s.plotted, s.rules)
+
+
 def shown_kernels(s: State) -> Kernels:
     """Return the kernels that the chart shows, see `RooflineModel.shown_kernels`."""
-    return with_typed_work(s.plotted, s.typed_work) if s.typed_work else s.plotted
+    return with_typed_work(s.ruled, s.typed_work) if s.typed_work else s.ruled
 
 
 def _fit_rows(s: State, rows: Iterable[int], trait: str) -> tuple[int, ...]:
@@ -84,6 +90,17 @@ def _fit_moves(s: State, moves: Moves) -> Moves:
 class Rows:
     """What refers to rows of the shown kernels. It is reset when the rows become other kernels."""
 
+    rules = Field(
+        "shared",
+        read_only_rules,
+        MappingProxyType({}),
+        help="Rules of work in force, by the name of the kernels for which a person has written them: lines of a file "
+        "of rules, see docs/readers.md. `kernels` stays as it was given; `shown_kernels` has what the rules say of "
+        "kernels whose own work is unknown. They stay with other kernels.",
+        undo="alone",
+        to_wire=dict,
+        page_type="Readonly<Record<string, string>>",
+    )
     typed_work = Field(
         "shared",
         read_only_work,

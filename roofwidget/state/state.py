@@ -64,8 +64,9 @@ class State(Lesson, Workload, Rates, Rows, View, Memory):
 
     counted_graph: Derived[Graph | None] = Derived(workload.counted_graph, "graphs", "phase", "convention", "dtype")
     plotted: Derived[Kernels] = Derived(workload.plotted, *_OF_KERNELS)
-    shown_kernels: Derived[Kernels] = Derived(rows.shown_kernels, *_OF_KERNELS, "typed_work")
-    shared_precision: Derived[str] = Derived(rates.shared_precision, *_OF_KERNELS)
+    ruled: Derived[Kernels] = Derived(rows.ruled, *_OF_KERNELS, "rules")
+    shown_kernels: Derived[Kernels] = Derived(rows.shown_kernels, *_OF_KERNELS, "rules", "typed_work")
+    shared_precision: Derived[str] = Derived(rates.shared_precision, *_OF_KERNELS, "rules")
     all_chips: Derived[tuple[Chip, ...]] = Derived(rates.all_chips, "chips", "added_chips")
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -315,7 +315,7 @@ class Workload:
         undo="with graph",
         page_type="readonly (readonly number[])[] | null",
     )
-    kernels = Field(
+    kernels: Field[Kernels] = Field(
         "python",
         as_kernels,
         Kernels(),
@@ -325,7 +325,7 @@ class Workload:
         follow=_forget_rows,
         also=("graphs", "phase", "partition"),
         # Only the given kernels: a page computes the kernels of a partition itself.
-        to_wire=wire.kernels_to_wire,
+        wire_of=lambda s: wire.kernels_to_wire(s.ruled if s.partition is None else s.kernels),
         shows="plotted",
         is_same=_is_same_table,
         in_session=False,
@@ -335,7 +335,7 @@ class Workload:
         "python",
         optional(as_kernels),
         help="An earlier run that `kernels` are compared with, or None.",
-        wire_of=lambda s: wire.baseline_to_wire(s.baseline, s.plotted),
+        wire_of=lambda s: wire.baseline_to_wire(s.baseline, s.ruled),
         is_same=_is_same_table,
         in_session=False,
         page_type="Baseline | null",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,39 +22,22 @@ w = rw.roofline([chip], [rw.Kernel("gemm", 1e14, 1e11, time=2), rw.Kernel("flash
 w"""
 
 
-def test_typed_work_gives_a_kernel_its_point_in_page_and_python(notebook: OpenNotebook) -> None:
+def test_a_rule_gives_a_kernel_without_an_operation_its_point_in_page_and_python(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, CELL)
-    root, press = drawn.root, drawn.keyboard.press
-    sentence = root.locator(".rw-formula + .rw-spoken")
+    root = drawn.root
     expect(root.locator("[data-rw=inspector]")).to_contain_text("1 kernel has no FLOPs or bytes (75 % of kernel time).")
     root.get_by_role("button", name="Type its work…").click()
-    flops, moved = (root.get_by_role("textbox", name=f"{word} of one launch") for word in ("FLOPs", "Bytes"))
-    expect(flops).to_be_focused()
-    drawn.becomes("list(w.selected)", [1])
-    flops.fill("100 TFLOP/s")
-    press("Enter")
-    fault = root.locator(".rw-work [role=alert]")
-    expect(fault).to_have_text("“TFLOP/s” is not a unit of FLOP; write for example “4 TFLOP”")
-    expect(flops).to_have_attribute("aria-invalid", "true")
-    flops.fill("100 TFLOP")
-    press("Tab")
-    expect(fault).to_have_count(0)
-    moved.fill("100 GB")
-    press("Enter")
-    expect(sentence).to_contain_text(re.compile(r"compute-bound.*50\s%\sof\sroof"))
-    expect(root.locator(".rw-work")).to_contain_text("3 launches: 300 TFLOP, 300 GB")
-    drawn.becomes("{k: dict(v) for k, v in w.typed_work.items()}[1]", {"flops": 1e14, "bytes": 1e11})
+    rule = drawn.get_by_role("tabpanel").get_by_role("textbox", name="Rule, for work.toml")
+    expect(rule).to_have_value('"flash_fwd" = { flops = "?", bytes = "?" }')
+    rule.fill('"flash_fwd" = { flops = "100 TFLOP", bytes = "100 GB" }')
+    expect(drawn.get_by_role("tabpanel")).to_contain_text("100 TFLOP a call · 300 TFLOP in all")
+    drawn.becomes("list(w.rules)", ["flash_fwd"])
     assert book.python("[w.shown_kernels.origin['flops'][1], float(w.bound().utilization[1])]") == [
-        "typed per launch in the widget",
+        'work.toml:1 "flash_fwd": 100000000000000.0',
         0.5,
     ]
-    press("Control+z")
-    drawn.chart.focus()
-    press("Control+z")
-    drawn.eventually(lambda: book.python("w.typed_work.get(1, {}).get('bytes')") is None)
-    book.python("setattr(w, 'typed_work', {1: {'flops': 0, 'bytes': '6 TB'}})")
-    expect(sentence).to_contain_text("memory-bound")
-    expect(moved).to_have_value("6 TB")
+    book.python("[setattr(w, 'rules', {}), setattr(w, 'typed_work', {1: {'flops': 0, 'bytes': '6 TB'}})]")
+    drawn.eventually(lambda: "compute" in book.python("w.bound().bound_by.tolist()"))
 
 
 @pytest.mark.parametrize("width", [1280, 480])

@@ -54,6 +54,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "partition": (None, [[0, 1], [2]], [[0], [1]], [[0, 1, 2]], [["scale"], ["shift", "clip"]], [[0, 2], [1]], 5),
     "kernels": (KERNELS, NAMED, [("one", 1e9, 1e6, 1e-3)], [], 5),
     "baseline": (None, KERNELS, 5),
+    "rules": ({}, {"opaque": '"opaque" = { flops = 7 }'}, {"a": '"a*" = { bytes = 5 }'}, {"a": "x = 1"}, 5),
     "typed_work": ({}, {2: {"flops": 1e9}}, {0: {"bytes": 1}}, {9: {"flops": 1}}, 5),
     "selected": ([], [0], [1, 0], [2], [9], ["a"]),
     "hovered": (None, 0, 2, 9, "a"),

@@ -58,7 +58,15 @@ export function Empty({ store, height }: EmptyProps) {
 }
 
 /** A button to choose files of this computer. */
-export function FileButton({ label, open }: { label: string; open(files: readonly File[]): void }) {
+export function FileButton({
+  label,
+  look = "button rw-primary",
+  open,
+}: {
+  readonly label: string;
+  readonly look?: string;
+  open(files: readonly File[]): void;
+}) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -76,7 +84,7 @@ export function FileButton({ label, open }: { label: string; open(files: readonl
           open(files);
         }}
       />
-      <Button look="button rw-primary" onClick={() => input.current?.click()}>
+      <Button look={look} onClick={() => input.current?.click()}>
         {label}
       </Button>
     </>

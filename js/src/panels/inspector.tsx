@@ -15,6 +15,7 @@ import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
 import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
 import type { TabProps } from "./tab.ts";
 import { AllColumns, hasKernels, KernelsTab, kernelsNote } from "./table/kernels_tab.tsx";
+import { hasUnknown, UnknownTab, unknownNote } from "./unknown_tab.tsx";
 import { hasWorkload, WorkloadTab } from "./workload/workload.tsx";
 
 interface Tab {
@@ -33,6 +34,7 @@ const TABS = {
   changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
   fusion: { panel: "fusion", has: hasFusion, note: fusionNote, Content: FusionTab },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
+  unknown: { panel: "table", has: hasUnknown, note: unknownNote, Content: UnknownTab },
   workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
   projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
   chip: { panel: "hardware", has: hasChip, Content: ChipTab },

@@ -3,6 +3,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
+import { Button } from "../ui/button.tsx";
+import { tableWords as words } from "../words/words.ts";
+import { hasUnknown } from "./unknown_tab.tsx";
 
 /** Screen readers speak a changed verdict when it has not changed for this time, ms. */
 const SPEAK_DELAY_MS = 500;
@@ -35,7 +38,17 @@ export function VerdictHeading({ store, id, brief }: VerdictProps) {
           <h2 id={id}>{verdict.headline}</h2>
           {verdict.detail && !brief && (
             <p class="rw-detail" data-longest={verdict.longest}>
-              <span>{verdict.detail}</span>
+              <span>
+                {verdict.detail}
+                {verdict.rule === "unjudged" && hasUnknown(store) && (
+                  <>
+                    {" "}
+                    <Button look="link" onClick={() => store.view.openTab("unknown")}>
+                      {words.typeWork(2)}
+                    </Button>
+                  </>
+                )}
+              </span>
             </p>
           )}
         </div>

@@ -7,10 +7,39 @@ export interface Reply {
   readonly catalogue?: string;
   readonly received?: number;
   readonly shown?: number;
-  readonly saved?: string;
+  readonly saved?: string | null;
   readonly best?: { readonly groups: readonly (readonly number[])[]; readonly how: "optimal" | "greedy" } | null;
+  readonly effect?: RuleEffect;
+  readonly rules?: Readonly<Record<string, string>>;
   readonly refused?: string;
 }
+
+/** What a rule of work says of the kernels of a name. Null is unknown. */
+export interface RuleEffect {
+  /** FLOPs and bytes of all calls, and seconds. */
+  readonly flops: number | null;
+  readonly bytes: number | null;
+  readonly calls: number;
+  readonly time: number;
+  /** The shares of kernel time with a known roof, before and after. */
+  readonly known: readonly [number, number];
+  /** Whether the amounts are lower bounds. */
+  readonly at_least: boolean;
+  /** How the work is counted. */
+  readonly read: string;
+  /** The keys whose numbers a person has typed. */
+  readonly typed: readonly string[];
+  /** The shares of the peak and of the roof. */
+  readonly peak: number | null;
+  readonly roof: number | null;
+  readonly chip: string | null;
+  readonly precision: string | null;
+}
+
+/** What a rule says of the kernels of a name; the rules of a file; rules to be saved beside the profile. */
+export type RuleRequest =
+  | { readonly ask: "rule"; readonly name: string; readonly text: string }
+  | { readonly ask: "rules" | "save rules"; readonly text: string };
 
 type Request =
   | { readonly ask: "catalogue" | "cancel" | "swap" | "stop" | "example" | "best" }
@@ -21,6 +50,7 @@ type Request =
       readonly offset: number;
       readonly beside: boolean;
     }
+  | RuleRequest
   | { readonly ask: "show"; readonly compare: boolean; readonly path?: string }
   | { readonly ask: "save"; readonly name: string; readonly style?: string; readonly caption?: boolean };
 

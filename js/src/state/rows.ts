@@ -136,6 +136,7 @@ export function createRows(
           const next = withRow(typedWork.value, row, work);
           if (!isEqual(next, typedWork.value)) edits.set({ typedWork: next });
         },
+        setRules: edits.setter("rules"),
         resetMoves: (row?: number) => (row === undefined ? edits.set({ moves: {} }) : setMove(row, {}, false)),
       }),
       ...guard("filters", { setOnly }),

@@ -15,7 +15,7 @@ export function createSaving(model: Model, requests: Requests) {
     options: { readonly style?: FigureStyle; readonly caption?: boolean },
   ) {
     const { saved, refused = "" } = await requests.ask({ ask: "save", name, ...options });
-    if (saved === undefined) throw new Error(refused);
+    if (typeof saved !== "string") throw new Error(refused);
     return saved;
   }
   return {

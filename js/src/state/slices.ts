@@ -29,7 +29,7 @@ import type { Lock } from "./locks.ts";
 import type { MergePreview } from "./merge_preview.ts";
 import type { Given, Opening } from "./opening.ts";
 import type { RateKey, RateLimits } from "./rates.ts";
-import type { Reply } from "./requests.ts";
+import type { Reply, RuleRequest } from "./requests.ts";
 import type { FigureStyle } from "./saving.ts";
 import type { Trails } from "./trails.ts";
 import type { Axes, Signals, TraitValues, View } from "./traits.ts";
@@ -257,6 +257,9 @@ export interface RowsSlice {
   dragKernel(row: number, byKeys: boolean): Gesture<Move>;
   /** Removes the what-if of one kernel, or of all kernels. */
   resetMoves(row?: number): void;
+  /** The rules of work in force, by the name of the kernels for which a person has written them. */
+  readonly rules: Signals["rules"];
+  readonly setRules: Setter<"rules">;
   /** Sets the work of one launch of a kernel whose own is unknown. If `work` is empty, removes it. */
   setTypedWork(row: number, work: Work): void;
 }
@@ -443,6 +446,8 @@ export interface PythonSlice {
    * still asked.
    */
   askBest(): Promise<Reply["best"]>;
+  /** Asks Python about rules of work. */
+  ask(request: RuleRequest): Promise<Reply>;
 
   /** Whether Python can make a file. An exported page has no Python. */
   readonly canAsk: boolean;

@@ -6,6 +6,7 @@ import { withTypedWork } from "../roofline/typed_work.ts";
 import { changedText } from "../text/undone.ts";
 import { isEqual } from "../ui/equal.ts";
 import { createStatus } from "../ui/status.ts";
+import { areSameRows } from "../wire/columns.ts";
 import { toolWords, words } from "../words/words.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { followConnection } from "./connection.ts";
@@ -89,6 +90,8 @@ export function createStore(model: Model, abort: AbortSignal): Store {
   const rows = createRows(edits, kernels, derived, locks);
   const view = createView(edits, locks, () => rows.slice.hover(null), derived.setOnly);
   const { forgetRows, regroup } = rows;
+  /** The rules of the kernels that Python has sent last. */
+  let rulesBefore = signals.rules.peek();
   function disconnect() {
     edits.disconnect();
     requests.refuseAll(words.restarted);
@@ -101,7 +104,13 @@ export function createStore(model: Model, abort: AbortSignal): Store {
         ...view.receivers,
         ...rows.receivers,
         ...rates.receivers,
-        kernels: (_, accept) => forgetRows(accept),
+        kernels(next, accept) {
+          const now = [edits.received("rules"), signals.rules.value].find((rules) => !isEqual(rules, rulesBefore));
+          rulesBefore = now ?? rulesBefore;
+          // Rules change what is known of the rows, and not which kernels they are.
+          if (now && areSameRows(next, given.value)) accept();
+          else forgetRows(accept);
+        },
         graphs: (graphs) => forgetRows(() => workload.receivers.graphs(graphs)),
         phase(phase) {
           // The model also reports changes that this page has made. Only a new phase from Python needs a reaction.
@@ -227,6 +236,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       figureText: saving.figureText,
       fileText: saving.fileText,
       askBest,
+      ask: requests.ask,
       ...opening.state,
       ...opening.actions,
     },

@@ -137,6 +137,10 @@ export function textAt(column: DictColumn, row: number): string | null {
   return column.values[column.codes[row] ?? -1] ?? null;
 }
 
+/** Whether two tables have the same kernels in the same rows. */
+export const areSameRows = (one: Kernels, other: Kernels): boolean => String(cells(one)) === String(cells(other));
+const cells = ({ name: { values, codes }, time }: Kernels) => [values, codes, time];
+
 /** Returns the first row of the kernel in a row. Only a kernel of several series has several rows. */
 export const firstRow = ({ same }: Kernels, row: number): number =>
   same && row < same.length ? same.indexOf(same[row] as number) : row;

@@ -45,6 +45,7 @@ export interface TraitTypes {
   allLevels: boolean;
   launchOverhead: number;
   exposedComm: number;
+  rules: Readonly<Record<string, string>>;
   typedWork: TypedWork;
   selected: readonly number[];
   hovered: number | null;
@@ -109,6 +110,7 @@ export const TRAITS = {
   allLevels: ["alone", false],
   launchOverhead: ["python", 0.0],
   exposedComm: ["python", 0.0],
+  rules: ["mapping alone", {}],
   typedWork: ["mapping alone", {}],
   selected: ["shared", []],
   hovered: ["browser", null],

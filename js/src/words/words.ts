@@ -26,6 +26,7 @@ export const {
   tableWords,
   tabWords,
   toolWords,
+  unknownWords,
   verdictWords,
   words,
   workloadWords,

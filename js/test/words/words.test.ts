@@ -42,7 +42,7 @@ const SAME = new Set([
   ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],
-  ...["workWords.amounts.FLOP", "workWords.amounts.B"],
+  ...["workWords.amounts.FLOP", "workWords.amounts.B", "unknownWords.operation"],
 ]);
 
 describe("the German catalogue", () => {

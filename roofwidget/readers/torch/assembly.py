@@ -12,7 +12,7 @@ import numpy as np
 from roofwidget.chips import NETWORK, Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, DictColumn, Floats
 from roofwidget.kernels.table import Kernels
-from roofwidget.kernels.unknown_work import MISSING, PROPOSED
+from roofwidget.kernels.unknown_work import ARGUMENTS, MISSING, PROPOSED
 from roofwidget.readers.copies import ACROSS, WITHIN
 from roofwidget.readers.devices import one_chip_of
 from roofwidget.readers.input.documents import list_at
@@ -415,7 +415,9 @@ def _unknown_work(table: WorkTable, rows: Rows, work: _RowAmounts, kernel: DictC
         found = with_words(dict_column([*calls.values, *words], both), [(None, without)])
         if not _is_empty(found):
             columns[column] = found
-    return columns
+    is_known = ~np.isnan(work.flops) & ~np.isnan(work.bytes)
+    arguments = with_words(table.arguments[rows.call], [(None, is_known | ~rows.carries | (rows.share < 1))])
+    return columns if _is_empty(arguments) else {**columns, ARGUMENTS: arguments}
 
 
 def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:

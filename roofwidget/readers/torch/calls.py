@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from math import prod
 from typing import Final, NamedTuple
 
-from roofwidget.readers.torch.steps import Step
+from roofwidget.readers.torch.steps import Requests, Step
 
 Dims = tuple[int, ...]
 
@@ -67,6 +68,7 @@ _INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18})
 _MAX_AXES: Final = 64
 _MAX_NAMED: Final = 4
 _MAX_ELEMENTS: Final = 2**63
+_MAX_TEXT_LETTERS: Final = 10_000
 _OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
 
 
@@ -223,6 +225,35 @@ class OpCall:
     step: Step | None = None
     nth: int | None = None
     metadata: Mapping[str, object] | None = None
+
+    def to_text(self) -> str | None:
+        """Return name, arguments and step as JSON; None if the text would be too long.
+
+        Examples
+        --------
+        >>> OpCall("aten::relu", [[8, 16]], ["float"]).to_text()
+        '{"name":"aten::relu","dims":[[8,16]],"types":["float"]}'
+        """
+        parts: dict[str, object] = {"name": self.name, "dims": self.dims, "types": self.types, "values": self.values}
+        parts |= {"step": None if self.step is None else asdict(self.step), "nth": self.nth}
+        text = json.dumps({key: part for key, part in parts.items() if part is not None}, separators=(",", ":"))
+        return text if len(text) <= _MAX_TEXT_LETTERS else None
+
+    @classmethod
+    def from_text(cls, text: str) -> OpCall:
+        """Return the call that `to_text` wrote.
+
+        Examples
+        --------
+        >>> call = OpCall("aten::relu", [[8, 16]], ["float"])
+        >>> OpCall.from_text(call.to_text()) == call
+        True
+        """
+        parts = json.loads(text)
+        step = parts.pop("step", None)
+        if step is not None:
+            parts["step"] = Step(Requests(**step["prefill"]), Requests(**step["decode"]), step["batch"])
+        return cls(**parts)
 
     def tensor(self, position: int) -> Dims:
         """Return the sizes of a tensor; raise `UnknownWork` if the argument is not a tensor."""

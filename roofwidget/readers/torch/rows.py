@@ -76,6 +76,7 @@ class WorkTable:
                 for (call, _), line in zip(pairs, self.proposal.texts(), strict=True)
             ]
         )
+        self.arguments = _call_column(pairs, _arguments)
 
     def assumptions(self, rows: Rows) -> list[str]:
         """Return warnings of what the work of the rows assumes."""
@@ -145,6 +146,12 @@ def _missing(call: OpCall, work: OpWork | None) -> str | None:
 
 def _proposal(call: OpCall, work: OpWork | None) -> str | None:
     return None if not call.name or (work is not None and work.flops is not None) else proposed_rule(call)
+
+
+def _arguments(call: OpCall, work: OpWork | None) -> str | None:
+    """Return the arguments of a call whose work is unknown."""
+    is_known = work is not None and None not in (work.flops, work.bytes)
+    return None if not call.name or is_known else call.to_text()
 
 
 def _bytes_rule(_: OpCall, work: OpWork | None) -> str | None:

@@ -100,13 +100,6 @@ class Rule:
             file, _, line = self.place.rpartition(":")
             raise ProfileError(file, f"'{self.pattern}' for {call.name}: {error}", place=f"line {line}") from None
 
-    def of_name(self, name: str) -> OpWork | None:
-        """Return the work of a kernel of which only the name is known; None if the rule needs its inputs."""
-        try:
-            return self.work(OpCall(name, ()))
-        except ProfileError:
-            return None
-
     def _of_form(self, given: Given) -> OpWork:
         if "op" not in self.keys:
             return OpWork(self._family(given.call), None, None, "")
@@ -331,13 +324,42 @@ def rule_for(rules: WorkRules, name: str) -> Rule | None:
     return max(matching, key=lambda rule: rule.rank, default=None)
 
 
-def named_work(rules: WorkRules, name: str) -> NamedWork | None:
-    """Return the work that the rules give to a kernel of which only the name is known."""
-    rule = rule_for(rules, name)
-    work = None if rule is None or "part_of" in rule.keys else rule.of_name(name)
+def named_work(rules: WorkRules, name: str, arguments: str | None = None) -> NamedWork | None:
+    """Return the work that the rules give to a kernel of a name, whose call has these arguments if they are known.
+
+    Rules that do not fit the arguments give None.
+    """
+    try:
+        work = checked_work(rules, name, arguments)
+    except ProfileError:
+        return None
     if work is None:
         return None
-    return NamedWork(work.flops, work.bytes, work.precision, work.rule, work.bytes_rule, work.link_bytes)
+    return NamedWork(
+        *(work.flops, work.bytes, work.precision, work.rule, work.bytes_rule, work.link_bytes),
+        vector=work.vector,
+        category=work.family or None,
+        is_precision_typed=arguments is not None and work.precision is not None,
+    )
+
+
+def checked_work(rules: WorkRules, name: str, arguments: str | None = None) -> OpWork | None:
+    """Return the work that the rules give to a kernel as `named_work`, or None without a rule for it.
+
+    Raises
+    ------
+    ProfileError
+        If the rule does not fit the arguments. The message names the line and the operation.
+    """
+    call = OpCall(name, ()) if arguments is None else OpCall.from_text(arguments)
+    rule = rule_for(rules, call.name) or rule_for(rules, name)
+    return None if rule is None or "part_of" in rule.keys else rule.work(call)
+
+
+def amounts() -> frozenset[str]:
+    """Return the keys of all forms whose values are numbers that people may type."""
+    of_forms = {key for form in FORMS.values() for key, kind in form.keys.items() if kind in (Key.AMOUNT, Key.AMOUNTS)}
+    return frozenset(of_forms | {key for key, kind in _COMMON.items() if kind is Key.AMOUNT})
 
 
 def whole_of(rules: WorkRules, kernel: str) -> str | None:

@@ -14,6 +14,7 @@ import { focusNeighbour } from "../../ui/focus.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import { hasTypedWork, TypedWork } from "../typed_work.tsx";
+import { hasUnknown } from "../unknown_tab.tsx";
 
 interface FooterProps {
   readonly store: Store;
@@ -39,29 +40,33 @@ export function Footer({ store, roof, rows }: FooterProps) {
     focusNeighbour(control);
     store.rows.resetMoves();
   }
-  const line = hasTypedWork(store) ? (
-    <TypedWork store={store} isAsked={isAsked} />
-  ) : moved > 0 && !isLocked ? (
-    <p>
-      {words.whatIfs(moved)} <Link act={removeWhatIfs}>{words.removeWhatIfs}</Link>
-    </p>
-  ) : roof && above.length > 0 ? (
-    <Above {...{ store, roof, above }} />
-  ) : first !== undefined && !isLocked ? (
-    <p>
-      {words.withoutWork(unknown.length, kernels.totalTime > 0 ? timeOf(unknown) : "")}{" "}
-      <Link
-        act={() => {
-          isAsked.value = true;
-          store.rows.select([first]);
-        }}
-      >
-        {words.typeWork(unknown.length)}
-      </Link>
-    </p>
-  ) : leftOut.count > 0 ? (
-    <p>{words.notRanked(leftOut.count, share(leftOut.seconds))}</p>
-  ) : null;
+  // Without Python there are no rules, and a person types the numbers.
+  const hasRules = store.python.canAsk && hasUnknown(store);
+  const line =
+    hasTypedWork(store) && !hasRules ? (
+      <TypedWork store={store} isAsked={isAsked} />
+    ) : moved > 0 && !isLocked ? (
+      <p>
+        {words.whatIfs(moved)} <Link act={removeWhatIfs}>{words.removeWhatIfs}</Link>
+      </p>
+    ) : roof && above.length > 0 ? (
+      <Above {...{ store, roof, above }} />
+    ) : first !== undefined && !isLocked ? (
+      <p>
+        {words.withoutWork(unknown.length, kernels.totalTime > 0 ? timeOf(unknown) : "")}{" "}
+        <Link
+          act={() => {
+            if (hasRules) return store.view.openTab("unknown");
+            isAsked.value = true;
+            store.rows.select([first]);
+          }}
+        >
+          {words.typeWork(unknown.length)}
+        </Link>
+      </p>
+    ) : leftOut.count > 0 ? (
+      <p>{words.notRanked(leftOut.count, share(leftOut.seconds))}</p>
+    ) : null;
   return line && <div class="rw-footer">{line}</div>;
 }
 
