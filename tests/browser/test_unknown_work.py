@@ -77,6 +77,7 @@ def test_a_person_completes_a_rule_sees_what_it_says_saves_it_and_undoes_it(
     expect(says).to_contain_text("27.2 TFLOP/s · 27 % of peak · 27 % of roof · Example bf16")
     expect(says).to_contain_text(re.compile(r"Known kernel time: 6\.\d % → 81 %"))
     expect(says).to_contain_text("Not in the trace: active, ffn, d, weight_bits.")
+    expect(panel).to_contain_text("Without work · 30 ms, 19 % of kernel time")
     drawn.becomes("dict(w.rules)", {MOE: RULE})
     expect(root.locator("[data-rw=verdict]")).not_to_contain_text("Only")
     assert book.python("float(w.shown_kernels.flops[[*w.kernels.names].index('vllm::moe_forward')])") == 2 * FLOPS

@@ -34,6 +34,9 @@ const worksOf = ({ rows, workload }: Store) =>
 
 export const hasUnknown = (store: Store) => isWorthRules(worksOf(store));
 
+/** Whether a person can write rules in the tab, which Python reads. */
+export const takesRules = (store: Store) => store.python.canAsk && hasUnknown(store);
+
 /** The number of names beside the title of the tab. */
 export const unknownNote = (store: Store) => numerals.whole(worksOf(store).length);
 
@@ -46,8 +49,10 @@ export function UnknownTab({ store, narrow }: TabProps) {
   const open = chosen.value ?? first.name;
   const shown = unknown.slice(0, MAX_ROWS);
   const rest = unknown.slice(MAX_ROWS);
-  const timeOf = (some: readonly Unknown[]) => some.reduce((sum, { time }) => sum + time, 0);
-  const shareOf = (some: readonly Unknown[]) => formatPercent(some.reduce((sum, { share }) => sum + share, 0));
+  const sum = (some: readonly Unknown[], of: "time" | "share") => some.reduce((total, one) => total + one[of], 0);
+  const timed = (some: readonly Unknown[]) =>
+    words.ofTime(seconds(sum(some, "time")), formatPercent(sum(some, "share")));
+  const without = unknown.filter(({ name }) => !Object.hasOwn(store.rows.rules.value, name));
   const columns = narrow ? 3 : 4;
   return (
     <div class="rw-unknown">
@@ -63,7 +68,7 @@ export function UnknownTab({ store, narrow }: TabProps) {
         <tbody>
           <tr>
             <td class="rw-without" colSpan={columns}>
-              <b>{words.withoutWork}</b> · {words.ofTime(seconds(timeOf(unknown)), shareOf(unknown))}
+              <b>{words.withoutWork}</b> · {timed(without)}
             </td>
           </tr>
           {shown.map((one) => (
@@ -78,7 +83,7 @@ export function UnknownTab({ store, narrow }: TabProps) {
           ))}
         </tbody>
       </table>
-      {rest.length > 0 && <p class="rw-muted">{words.rest(numerals.whole(rest.length), shareOf(rest))}</p>}
+      {rest.length > 0 && <p class="rw-muted">{`+ ${numerals.whole(rest.length)} · ${timed(rest)}`}</p>}
       <Footer store={store} />
     </div>
   );

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
 import { tableWords as words } from "../words/words.ts";
-import { hasUnknown } from "./unknown_tab.tsx";
+import { takesRules } from "./unknown_tab.tsx";
 
 /** Screen readers speak a changed verdict when it has not changed for this time, ms. */
 const SPEAK_DELAY_MS = 500;
@@ -40,7 +40,7 @@ export function VerdictHeading({ store, id, brief }: VerdictProps) {
             <p class="rw-detail" data-longest={verdict.longest}>
               <span>
                 {verdict.detail}
-                {verdict.rule === "unjudged" && hasUnknown(store) && (
+                {verdict.rule === "unjudged" && takesRules(store) && (
                   <>
                     {" "}
                     <Button look="link" onClick={() => store.view.openTab("unknown")}>

@@ -331,7 +331,6 @@ export const catalogue = {
     calls: "Calls",
     withoutWork: "Without work",
     ofTime: (time: string, percent: string) => `${time}, ${percent} of kernel time`,
-    rest: (count: string, percent: string) => `and ${count} more, ${percent} of kernel time`,
     hasRule: "has a rule",
     sizes: "sizes",
     missing: "missing",

@@ -14,7 +14,7 @@ import { focusNeighbour } from "../../ui/focus.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import { hasTypedWork, TypedWork } from "../typed_work.tsx";
-import { hasUnknown } from "../unknown_tab.tsx";
+import { takesRules } from "../unknown_tab.tsx";
 
 interface FooterProps {
   readonly store: Store;
@@ -41,7 +41,7 @@ export function Footer({ store, roof, rows }: FooterProps) {
     store.rows.resetMoves();
   }
   // Without Python there are no rules, and a person types the numbers.
-  const hasRules = store.python.canAsk && hasUnknown(store);
+  const hasRules = takesRules(store);
   const line =
     hasTypedWork(store) && !hasRules ? (
       <TypedWork store={store} isAsked={isAsked} />
