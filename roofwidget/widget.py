@@ -187,7 +187,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
         self._apply(sent, waits=False, unsent={*values, *changes})
         if "rules" in {*values, *changes}:
-            self._to_pages(["kernels"])
+            # Together: a page keeps what it knows of the rows only if it sees that the rules have changed.
+            self._to_pages(["rules", "kernels"])
 
     def _apply_parts(self, values: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
         """Apply the values that a page has collected. If a value is refused, the other values still apply."""

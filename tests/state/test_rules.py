@@ -59,6 +59,12 @@ def test_a_rule_in_force_gives_what_a_file_of_it_gives_when_the_profile_is_read(
         read = rw.read(profile, work=rw.WorkRules.from_text(line))
         for column in ("flops", "bytes"):
             np.testing.assert_array_equal(getattr(widget.shown_kernels, column), getattr(read, column))
+        row = row_of(read, name)
+        classes = [
+            [key for key, column in table.flops_by_precision.items() if column[row] > 0]
+            for table in (widget.shown_kernels, read)
+        ]
+        assert classes[0] == classes[1]
         for column in ("names", "precision", "category"):
             assert getattr(widget.shown_kernels, column).tolist() == getattr(read, column).tolist()
         assert widget.shown_kernels.origin["flops"].tolist() == read.origin["flops"].tolist()
@@ -133,7 +139,7 @@ def test_pages_get_the_kernels_with_the_rules_of_a_page_or_of_python(
     assert sent == [{"rules", "kernels"}]
     sent.clear()
     page.widget.set_state({"rules": {}})
-    assert {"kernels"} in sent
+    assert {"rules", "kernels"} in sent
     assert page.widget.selected == (0,)
 
 
