@@ -785,8 +785,8 @@ NO_SIZES: Final[list[Any]] = [
     [2**62, 4],
     [1.5],
 ]
-JUNK_VALUES: Final = ["", "1", "0", "-1", "True", "[1, 2]", "1e400", "nan", "x" * 100, "9" * 30, "0.5", "128"]
-ODD_VALUES: Final = [*JUNK_VALUES, "--5", "٣", "1e3000000"]
+JUNK_VALUES: list[str] = ["", "1", "0", "-1", "True", "[1, 2]", "1e400", "nan", "x" * 100, "9" * 30, "0.5", "128"]
+JUNK_VALUES += ["--5", "٣", "1e3000000"]
 JUNK_STEPS: Final = [
     None,
     Step(Requests(2, 4, 9, 8, 20), Requests(1, 1, 5, 1, 5)),
@@ -807,7 +807,7 @@ def test_no_arguments_break_a_rule(entry: dict[str, Any]) -> None:
     for _ in range(200):
         count = draw(0, 18)
         types = [one([*TYPES.values(), "Scalar", "", "weird", None]) for _ in range(count)]
-        values = [one(ODD_VALUES) for _ in range(count)]
+        values = [one(JUNK_VALUES) for _ in range(count)]
         dims = [one([*SIZES, *NO_SIZES]) for _ in range(count)]
         name = entry["names"][0].replace("*", "x")
         work = work_of(OpCall(name, dims, one([types, None]), one([values, None]), one(JUNK_STEPS)))
@@ -890,6 +890,175 @@ def test_attention_of_a_step_says_that_a_window_would_be_less() -> None:
     assert "without a sliding window (at most: a window would be less)" in work.rule
     assert work.assumed is not None
     assert "sliding window" in work.assumed.value
+
+
+# -- steps, and what the call itself recorded ------------------------------------------------------------------------
+
+
+def fa2(*, causal: str, left: int, right: int, table: bool = True, rows: int = 2000, keys: int | None = None) -> OpCall:
+    """Return a call over a cache of pages, or without a table of pages over the keys of its own arguments."""
+    q, k = tensor("bf16", rows, 32, 128), tensor("bf16", *([keys] if keys else [999, 16]), 8, 128)
+    places = {4: tensor("int32", 2), 15: value(causal), 16: value(left), 17: value(right)}
+    if table:
+        places |= {6: tensor("int32", 1), 8: tensor("int32", 1, 9)}
+    args = [q, k, k, q, *(places.get(place, NONE) for place in range(4, 18))]
+    # One request of 2000 queries after 1001 keys: 2000 x 3001 - 2000 x 1999 / 2 pairs.
+    step = Step(Requests(1, 2000, 3001, 2000**2, 2000 * 3001), Requests())
+    return op("_vllm_fa2_C::varlen_fwd", *args, step=step)
+
+
+PAIRS_OF_STEP: Final = 2000 * 3001 - 2000 * 1999 // 2
+
+
+def test_a_call_without_a_window_has_all_pairs_of_its_step_and_assumes_nothing() -> None:
+    work = known(fa2(causal="True", left=-1, right=-1))
+    assert (work.flops, work.flops_are, work.assumed) == (4 * 32 * 128 * PAIRS_OF_STEP, Certainty.EXACT, None)
+    assert "no window by the call" in work.rule
+
+
+def test_the_window_that_a_call_recorded_limits_the_pairs_of_its_step() -> None:
+    work = known(fa2(causal="True", left=127, right=0))
+    # Each of the queries sees 128 keys, itself among them: all have 1001 keys before them.
+    exactly, least = 2000 * 128, 2000 * 128 - 128 * 127 // 2
+    assert work.flops is not None
+    assert 4 * 32 * 128 * least <= work.flops <= 4 * 32 * 128 * exactly
+    assert work.flops_are is Certainty.AT_LEAST
+    assert work.assumed is None
+    assert "window 128" in work.rule
+
+
+def test_a_call_that_is_not_causal_has_other_pairs_than_its_step() -> None:
+    work = known(fa2(causal="False", left=-1, right=-1))
+    assert work.flops is None
+    assert "not causal" in work.missing
+
+
+def test_a_call_that_reads_no_cache_has_the_pairs_of_its_own_sequences() -> None:
+    q, k = tensor("bf16", 2000, 16, 192), tensor("bf16", 4000, 16, 192)
+    v = tensor("bf16", 4000, 16, 128)
+    places = {3: tensor("int32", 2), 4: tensor("int32", 2), 5: value(2000), 6: value(4000), 9: value("False")}
+    args = [q, k, v, *(places.get(place, NONE) for place in range(3, 12))]
+    step = Step(Requests(1, 2000, 10_000, 2000**2, 2000 * 10_000), Requests())
+    work = known(op("flash_attn::_flash_attn_varlen_forward", *args, step=step))
+    # One sequence: 2000 queries see 4000 keys of its context.
+    assert work.flops == 2 * 16 * (192 + 128) * 2000 * 4000 == 81_920_000_000
+    assert work.flops_are is Certainty.EXACT
+
+
+def test_a_decode_rule_counts_only_decodes_even_without_sums() -> None:
+    q, cache = tensor("bf16", 99, 8, 64), tensor("bf16", 999, 8, 8, 16, 8)
+    step = Step(Requests(3, 90, None, None, None), Requests(9, 9, None, None, None))
+    work = known(op("_rocm_C::paged_attention", q, *[tensor("fp32", 9)] * 3, q, cache, cache, value(8), step=step))
+    assert work.flops is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_window_leaves_the_pairs_that_counting_one_by_one_finds(seed: int) -> None:
+    draw = drawing(seed)
+    queries, keys, left, right, causal = draw(1, 40), draw(1, 40), draw(-1, 50), draw(-1, 50), draw(0, 1)
+    q, k = tensor("bf16", 1, queries, 1, 1), tensor("bf16", 1, keys, 1, 1)
+    call = op("flash_attn::_flash_attn_forward", q, k, k, NONE, NONE, value(bool(causal)), value(left), value(right))
+
+    def sees(query: int, key: int) -> bool:
+        own = query + keys - queries
+        after = own if causal else own + right if right >= 0 else keys
+        return (left < 0 or key >= own - left) and key <= after
+
+    assert known(call).flops == 4 * sum(sees(query, key) for query in range(queries) for key in range(keys))
+
+
+def test_a_window_over_very_many_rows_takes_no_memory() -> None:
+    q = tensor("bf16", 1, 10**12, 1, 1)
+    call = op("flash_attn::_flash_attn_forward", q, q, q, NONE, NONE, value("True"), value(9), value(0))
+    assert known(call).flops == 4 * (10 * 10**12 - 45)
+
+
+def test_the_tokens_of_a_prefill_among_themselves_have_the_pairs_of_the_sums_of_their_step() -> None:
+    # Of 3 and 7 tokens after contexts that this call does not read: 6 + 28 pairs.
+    step = Step(Requests(2, 10, 100, 58, 600), Requests(4, 4, 99, 4, 99))
+    work = known(replace(varlen(10, 2, 7), step=step))
+    assert (work.flops, work.flops_are) == (4 * 16 * 64 * 34, Certainty.EXACT)
+
+
+# -- dense calls, windows and more columns of FlashAttention 3 -------------------------------------------------------
+
+
+def fa3(name: str = "flash_attn_3::fwd", /, *, q_v: Arg = NONE, chunk: int = 0, **places: Arg) -> OpCall:
+    q = tensor("bf16", 2, 4096, 32, 128)
+    at = {0: q, 1: q, 2: q, 5: q_v, 24: value("True"), 25: value(-1), 26: value(-1), 27: value(chunk)}
+    at |= {int(key[1:]): arg for key, arg in places.items()}
+    return op(name, *(at.get(place, NONE) for place in range(28)))
+
+
+def test_a_dense_call_of_flash_attention_3_has_the_pairs_of_its_axes() -> None:
+    work = known(fa3())
+    assert work.flops == 4 * 2 * 32 * 128 * (4096 * 4097 // 2)
+    assert (work.flops_are, work.bytes_are) == (Certainty.EXACT, Certainty.EXACT)
+    assert work.bytes == 4 * 2 * 2 * 4096 * 32 * 128
+    assert known(fa3(p14=tensor("int32", 2, 9))).flops is None
+
+
+def test_a_chunked_attention_is_unknown() -> None:
+    assert known(fa3(chunk=1024)).flops is None
+    assert known(fa3(chunk=0)).flops is not None
+
+
+def test_absorbed_queries_add_their_columns_to_the_first_product_and_their_bytes() -> None:
+    at = {
+        0: tensor("bf16", 8, 128, 64),
+        1: tensor("bf16", 99, 64, 1, 64),
+        2: tensor("bf16", 99, 64, 1, 512),
+        5: tensor("bf16", 8, 128, 512),
+        7: tensor("int32", 9),
+        11: tensor("int32", 8),
+        14: tensor("int32", 8, 99),
+        24: value("True"),
+    }
+    args = [at.get(place, NONE) for place in range(28)]
+    work = known(op("_vllm_fa3_C::fwd", *args, step=Step(Requests(), Requests(8, 8, 8000, 8, 8000))))
+    assert work.flops == 2 * 128 * (64 + 512 + 512) * 8000 == 2_228_224_000
+    assert work.bytes == 2 * (8 * 128 * (64 + 512 + 512) + 8000 * (64 + 512))
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "causal", "window"),
+    [
+        ("flash_attn::_flash_attn_backward", (), 11, 12),
+        ("flash_attn_3::bwd", (9, 13, 14), 16, 17),
+        ("aten::_flash_attention_backward", (6, 8, 9), 11, 15),
+    ],
+)
+def test_a_window_counts_in_the_backward_pass_too(name: str, at: tuple[int, ...], causal: int, window: int) -> None:
+    s, h, d = 4096, 32, 128
+    q = tensor("bf16", s, h, d) if at else tensor("bf16", 1, s, h, d)
+    places = {**dict.fromkeys((0, 1, 2, 3, 4), q), 5: tensor("fp32", h, s), causal: CAUSAL}
+    places |= {window: value(127), window + 1: value(0)}
+    if at:
+        places |= {at[0]: tensor("int32", 2), at[1]: value(s), at[2]: value(s)}
+    work = known(op(name, *(places.get(place, NONE) for place in range(20))))
+    assert work.flops == 10 * h * d * sum(min(i, 127) + 1 for i in range(s))
+
+
+@pytest.mark.parametrize(
+    ("name", "lengths", "longest", "causal", "size"),
+    [
+        ("aten::_efficient_attention_forward", 4, 6, 9, 13),
+        ("aten::_efficient_attention_backward", 6, 8, 14, 18),
+    ],
+)
+def test_a_window_of_the_efficient_kernels_is_of_another_form_and_so_unknown(
+    *, name: str, lengths: int, longest: int, causal: int, size: int
+) -> None:
+    q = tensor("bf16", 64, 4, 16)
+    places = {**dict.fromkeys((0, 1, 2), q), lengths: tensor("int32", 2), longest: value(64), longest + 1: value(64)}
+    if "backward" in name:
+        places |= {3: q, 5: q, 10: tensor("fp32", 4, 64)}
+    places |= {causal: value(1)}
+    call = op(name, *(places.get(place, NONE) for place in range(20)))
+    assert known(call).flops is not None
+    values = [*(call.values or ())]
+    values[size] = "32"
+    assert known(replace(call, values=values)).flops is None
 
 
 BATCH: Final = [tensor("bf16", 2, 30, 6, 16), tensor("bf16", 2, 50, 3, 16), tensor("bf16", 2, 50, 3, 8)]

@@ -185,6 +185,24 @@ def test_the_kernels_of_a_part_share_the_work_of_the_operation_by_time() -> None
 STEP = "execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489sqsq37sqsk34489)"
 
 
+@pytest.mark.parametrize("first", [None, "execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk9sqsq2sqsk9)"])
+@pytest.mark.parametrize("kind", ["decode", "prefill of more tokens"])
+def test_windows_do_not_need_a_first_step_of_the_same_kind(first: str | None, kind: str) -> None:
+    if first and kind != "decode":
+        first = "execute_9000_context_1(sq9000sk9000sqsq81000000sqsk81000000)_generation_0(sq0sk0sqsq0sqsk0)"
+    dims = [[8192, 64, 64], [8192, 8, 64], [8192, 8, 64], [8192, 64, 64]]
+    args = {"Input Dims": dims, "Input type": ["c10::BFloat16"] * 4}
+    calls = [op("mine::attention", at, [("k", 5)], **args) for at in (100, 200)]
+    calls += [op("mine::other", 10, [("other", 5)])] * bool(first)
+    note = {"ph": "X", "cat": "user_annotation", "name": STEP, "pid": 1, "tid": 1, "ts": 50, "dur": 1000}
+    notes = [note, *([note | {"name": first, "ts": 0, "dur": 40}] if first else [])]
+    line = '"mine::attention" = { op = "attention", q = 0, k = 1, v = 2, pairs = "step", windows = [128, 0] }'
+    kernels = work(line, trace(notes, *calls), by="kernel")
+    assert kernels.launches is not None
+    flops = kernels.launches.flops[kernels.launches.names == "k"].tolist()
+    assert flops == [4 * 64 * 64 * (1_043_840 - 73_152 + 164), 65_076_985_856]
+
+
 def test_windows_belong_to_the_calls_of_a_step_in_turn() -> None:
     dims = [[8192, 64, 64], [8192, 8, 64], [8192, 8, 64], [8192, 64, 64]]
     args = {"Input Dims": dims, "Input type": ["c10::BFloat16"] * 4}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Final, NamedTuple
-
-import numpy as np
+from typing import Final, NamedTuple, TypeAlias
 
 from roofwidget.readers.torch.calls import Assumption, Certainty, Dims, OpWork, UnknownWork, whole
 from roofwidget.readers.torch.given import Given, Number, times, total
@@ -16,7 +14,8 @@ UNKNOWN: Final = "unknown: "
 PAIRS: Final = ("step", "lengths", "full")
 """How the pairs of attention are counted: by the annotation of the step, by offsets of sequences, by the axes."""
 
-_MAX_ROWS: Final = 2**24
+_Window: TypeAlias = "tuple[int | None, int | None]"
+"""Keys to the left and to the right of a query's own; None without limit."""
 
 
 class _Pairs(NamedTuple):
@@ -32,7 +31,10 @@ class _Pairs(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Rows of queries, and columns of all heads: H d of queries, H dv of the output, of a row of keys and values."""
+    """Rows of queries, and columns of all heads: H d of queries, H dv of the output, of a row of keys and values.
+
+    Columns of a second tensor of queries are among those of queries.
+    """
 
     rows: int
     q: int
@@ -83,7 +85,8 @@ def _columns(given: Given) -> _Columns:
         kv = given.count("kv_columns")
     else:
         kv = sum(columns(given.tensor(key, 2, 3, 4)) for key in ("k", "v") if given.has(key))
-    return _Columns(prod(q) // max(of_q, 1), of_q, out, kv)
+    more = columns(given.tensor("q_v", 2, 3, 4)) if given.has("q_v") else 0
+    return _Columns(prod(q) // max(of_q, 1), of_q + more, out, kv)
 
 
 def _attended(given: Given, columns: _Columns, pairs: _Pairs) -> tuple[Number | None, str]:
@@ -112,7 +115,11 @@ def _pairs(given: Given, columns: _Columns) -> _Pairs:
     if kind not in PAIRS:
         keys = given.count("keys") if "keys" in given else None
         return _Pairs(int(given.amount("pairs")), keys, "pairs by the rule")
-    if kind == "step":
+    for place in given.keys.get("other_mask", ()):
+        if (whole(given.call.value(place)) or 0) > 0:
+            return _Pairs(None, None, f"the pairs that the mask of argument {place} leaves")
+    # Without a cache a call has the keys of its arguments, whatever the annotation of its step says.
+    if kind == "step" and (_reads_cache(given) or "lengths" not in given):
         found = _of_step(given, columns)
         if found is not None:
             return found
@@ -121,26 +128,33 @@ def _pairs(given: Given, columns: _Columns) -> _Pairs:
     return _of_lengths(given, columns) if given.has("lengths") else _of_rows(given)
 
 
+def _reads_cache(given: Given) -> bool:
+    return bool(given.is_on("pool") or given.places("cached"))
+
+
 def _of_step(given: Given, columns: _Columns) -> _Pairs | None:
     """Return the pairs of the step; None if there is no step, or the call has fewer rows than the step."""
+    window, why = _window_of_call(given)
     step = given.call.step
     requests = None if step is None else _phase(step, given)
     if requests is None or requests.pairs is None or requests.sq is None or not 0 < requests.sq <= columns.rows:
         return None
-    windows = given.keys.get("windows")
-    if not windows:
-        why = "the step's annotation, without a sliding window (at most: a window would be less)"
-        return _Pairs(requests.pairs, requests.sk, why, rows=requests.sq, assumed=Assumption.NO_WINDOW)
-    if len(windows) > 1 and given.call.nth is None:
-        return _Pairs(None, None, "which call of the step this is, and so which of the windows it has")
-    window = int(windows[(given.call.nth or 0) % len(windows)])
+    if "causal" in given and given.is_on("causal") is False:
+        missing = "the keys of each request: the call is not causal, so its pairs are not those of its step"
+        return _Pairs(None, None, missing) if given.places("cached") else None
+    why = f"the step's annotation, {why}"
+    if window is None:
+        if given.keys.get("windows"):
+            return _Pairs(None, None, "which call of the step this is, and so which of the windows it has")
+        why = f"{why} (at most: a window would be less)"
+        are = Certainty.ESTIMATE
+        return _Pairs(requests.pairs, requests.sk, why, are, are, requests.sq, Assumption.NO_WINDOW)
     if not window:
-        return _Pairs(requests.pairs, requests.sk, "the step's annotation; no window by the rule", rows=requests.sq)
+        return _Pairs(requests.pairs, requests.sk, why, rows=requests.sq)
     parts = [part for part in _parts(step, given) if part.count]
     bounds = [part.windowed(window) for part in parts]
     least, most = (sum(bound[at] for bound in bounds if bound is not None) for at in (0, 1))
     are = Certainty.EXACT if least == most else Certainty.AT_LEAST
-    why = f"the step's annotation, window {window}"
     why += "" if least == most else f" (lower bound: lengths unknown; at most {most})"
     # The keys of the queries themselves are in their windows.
     keys = requests.sk if window >= (requests.sk or 0) else requests.sq
@@ -148,14 +162,31 @@ def _of_step(given: Given, columns: _Columns) -> _Pairs | None:
     return _Pairs(least, keys, why, are, keys_are, rows=requests.sq)
 
 
-def _parts(step: Step | None, given: Given) -> list[Requests]:
-    if step is None:
-        return []
+def _window_of_call(given: Given) -> tuple[int | None, str]:
+    """Return how many keys a causal query sees at most, itself included, and who says so; 0: all, None: unknown."""
+    windows = given.keys.get("windows")
+    if windows:
+        nth = given.call.nth
+        if len(windows) > 1 and nth is None:
+            return None, ""
+        window = int(windows[(nth or 0) % len(windows)])
+        return window, f"window {window} by the rule" if window else "no window by the rule"
+    left = [whole(given.call.value(place)) for place in given.keys.get("window", ())[:1]]
+    if not left or left[0] is None:
+        return None, "without a sliding window"
+    return (left[0] + 1, f"window {left[0] + 1} by the call") if left[0] >= 0 else (0, "no window by the call")
+
+
+def _parts(step: Step | None, given: Given) -> tuple[Requests, Requests]:
+    """Return the requests of prefill and of decode to which the call attends."""
     phase = given.word("phase", ("all", "prefill", "decode"), "all")
-    return [step.prefill, step.decode] if phase == "all" else [getattr(step, phase)]
+    none = Requests()
+    if step is None:
+        return none, none
+    return step.prefill if phase != "decode" else none, step.decode if phase != "prefill" else none
 
 
-def _phase(step: Step, given: Given) -> Requests | None:
+def _phase(step: Step, given: Given) -> Requests:
     """Return the requests that the call attends to, as one."""
     parts = _parts(step, given)
     sums = {word: total(getattr(part, word) for part in parts) for word in ("sq", "sk", "sqsq", "sqsk")}
@@ -164,14 +195,14 @@ def _phase(step: Step, given: Given) -> Requests | None:
 
 def _without_step(given: Given, columns: _Columns) -> _Pairs:
     """Return what is known without sums of a step: the queries of prefill see at least themselves."""
-    step = given.call.step
+    prefill, decode = _parts(given.call.step, given)
     missing = given.keys.get("exact", "an annotation of the step with sums over its requests (sq, sk, sqsq, sqsk)")
-    keys = columns.rows if given.has("k") and not given.is_on("pool") else None
-    if step is None or not step.prefill.count or step.prefill.sq is None or step.prefill.sq > columns.rows:
+    keys = columns.rows if given.has("k") and not _reads_cache(given) else None
+    if not prefill.count or prefill.sq is None or prefill.sq > columns.rows:
         return _Pairs(None, keys, f"the keys are in a cache; needs {missing}", keys_are=Certainty.AT_LEAST)
-    least = _balanced(step.prefill.sq, step.prefill.count, causal=True) + (step.decode.sq or 0)
+    least = _balanced(prefill.sq, prefill.count, causal=True) + (decode.sq or 0)
     why = f"equal lengths without context (lower bound: lengths unknown); exact with {missing}"
-    rows = step.sq
+    rows = total([prefill.sq, decode.sq])
     return _Pairs(least, rows, why, Certainty.AT_LEAST, Certainty.AT_LEAST, rows=rows)
 
 
@@ -191,6 +222,8 @@ def _of_lengths(given: Given, columns: _Columns) -> _Pairs:
         keys = rows
     if longest < 1 or not n <= rows <= n * longest:
         raise UnknownWork("the lengths of the sequences contradict the number of rows")
+    if not cached and not causal and (rows, keys) == (n * longest, n * (keys_longest or longest)):
+        return _of_batch(given, n, longest, keys_longest or longest)
     if keys_longest not in (None, longest) or cached or keys != rows:
         return _Pairs(
             None, None, "each sequence has another number of keys than queries, and lengths are on the device"
@@ -198,11 +231,13 @@ def _of_lengths(given: Given, columns: _Columns) -> _Pairs:
     bounds = [_balanced_with(rows, n, longest, causal=bool(causal)), _packed(rows, n, longest, causal=bool(causal))]
     least, most = bounds
     window = _window(given, causal=causal)
-    if window is not None and rows == n * longest:
-        exactly = n * _window_pairs(longest, longest, *window)
-        return _Pairs(exactly, rows, f"{n} sequences of {longest}, window {window[0]} to the left")
     if window is not None:
-        return _Pairs(None, rows, "the attention has a sliding window, and the lengths of the sequences are unknown")
+        exactly = n * _window_pairs(longest, longest, *window) if rows == n * longest else None
+        missing = "the lengths of the sequences, because the attention has a sliding window"
+        return _Pairs(exactly, rows, missing if exactly is None else f"{n} x {longest}, {_window_text(window)}")
+    own = _of_own_tokens(given, rows, n, causal=bool(causal))
+    if own is not None and least <= own <= most:
+        return _Pairs(own, rows, "the step's annotation, the tokens of each request among themselves")
     assumed = Assumption.ALL_PAIRS if causal is None else None
     if least == most:
         return _Pairs(least, rows, f"{n} sequences of {rows} rows in all, the longest {longest}", assumed=assumed)
@@ -212,6 +247,15 @@ def _of_lengths(given: Given, columns: _Columns) -> _Pairs:
 
 
 _SAID_FROM: Final = 1.1
+
+
+def _of_own_tokens(given: Given, rows: int, n: int, *, causal: bool) -> int | None:
+    """Return the pairs of the tokens of a step's requests among themselves; None if the step has other requests."""
+    step = given.call.step
+    for part in () if step is None else (_phase(step, given), step.prefill):
+        if (part.sq, part.count) == (rows, n) and part.sqsq is not None:
+            return (part.sqsq + rows) // 2 if causal else part.sqsq
+    return None
 
 
 def _of_one(length: int, *, causal: bool) -> int:
@@ -244,14 +288,17 @@ def _of_rows(given: Given) -> _Pairs:
     """Return the pairs of a batch in which all sequences have the same length."""
     q, k = given.tensor("q", 3, 4), given.tensor("k", 3, 4)
     axis = -2 if given.keys.get("layout") == "bhsd" else -3
-    batch, queries, keys = (q[0] if len(q) == 4 else 1), q[axis], k[axis]  # noqa: PLR2004 - the axis of the batch
     if given.places("cached"):
         return _Pairs(None, None, "the keys are in a cache, and their number is on the device")
+    return _of_batch(given, q[0] if len(q) == 4 else 1, q[axis], k[axis])  # noqa: PLR2004 - the axis of the batch
+
+
+def _of_batch(given: Given, batch: int, queries: int, keys: int) -> _Pairs:
     causal = given.is_on("causal")
     window = _window(given, causal=causal)
     if window is not None:
         pairs = batch * _window_pairs(queries, keys, *window)
-        return _Pairs(pairs, batch * keys, f"{batch} x {queries} x {keys}, window {window[0]} to the left")
+        return _Pairs(pairs, batch * keys, f"{batch} x {queries} x {keys}, {_window_text(window)}")
     assumed = Assumption.ALL_PAIRS if causal is None else None
     if not causal:
         return _Pairs(batch * queries * keys, batch * keys, f"{batch} x {queries} x {keys}", assumed=assumed)
@@ -259,20 +306,34 @@ def _of_rows(given: Given) -> _Pairs:
     return _Pairs(batch * seen, batch * keys, f"{batch} x {queries} x {keys}, causal: the last query sees all keys")
 
 
-def _window(given: Given, *, causal: bool | None) -> tuple[int, int | None] | None:
+def _window(given: Given, *, causal: bool | None) -> _Window | None:
     """Return how many keys to the left and to the right of its own a query sees; None if it sees all."""
-    places = given.keys.get("window", ())
-    sides = [whole(given.call.value(place)) for place in places]
-    left, right = [-1 if side is None else side for side in sides] or (-1, -1)
-    if left < 0 and (right < 0 or causal):
+    sides = [whole(given.call.value(place)) for place in given.keys.get("window", ())]
+    left, right = [None if side is None or side < 0 else side for side in sides] or (None, None)
+    if left is None and (right is None or causal):
         return None
-    return (left if left >= 0 else _MAX_ROWS), 0 if causal else (right if right >= 0 else None)
+    return left, 0 if causal else right
 
 
-def _window_pairs(queries: int, keys: int, left: int, right: int | None) -> int:
-    if max(queries, keys) > _MAX_ROWS:
-        raise UnknownWork("more rows than any window is counted for")
-    own = np.arange(queries) + keys - queries
-    first = np.maximum(own - left, 0)
-    last = np.minimum(own + (keys if right is None else right), keys - 1)
-    return int(np.maximum(last - first + 1, 0).sum())
+def _window_text(window: _Window) -> str:
+    left, right = ("all" if side is None else side for side in window)
+    return f"window {left} to the left" if right == 0 else f"window {left} to the left, {right} to the right"
+
+
+def _window_pairs(queries: int, keys: int, left: int | None, right: int | None) -> int:
+    """Return the pairs of queries, of which the last sees the last key, and of the keys in their windows."""
+
+    def up_to(offset: int | None) -> int:
+        """Return the pairs of all queries and the keys up to the own one plus `offset`."""
+        if offset is None:
+            return queries * keys
+        last = keys + offset
+        return _sum_to(last, keys) - _sum_to(last - queries, keys)
+
+    return up_to(right) - (0 if left is None else up_to(-left - 1))
+
+
+def _sum_to(last: int, most: int) -> int:
+    """Return the sum of the whole numbers up to `last`, each at least 0 and at most `most`."""
+    rising = max(min(last, most), 0)
+    return rising * (rising + 1) // 2 + max(last - most, 0) * most

@@ -495,8 +495,10 @@ FORMS: Final[Mapping[str, Form]] = {
     "attention": Form(
         attention,
         {
-            **dict.fromkeys(("q", "k", "v", "out", "lengths", "longest", "longest_keys", "gradient", "lse"), Key.INPUT),
-            **dict.fromkeys(("cached", "window"), Key.INPUTS),
+            **dict.fromkeys(
+                ("q", "k", "v", "out", "lengths", "longest", "longest_keys", "gradient", "lse", "q_v"), Key.INPUT
+            ),
+            **dict.fromkeys(("cached", "window", "other_mask"), Key.INPUTS),
             **dict.fromkeys(("backward", "pool"), Key.FLAG),
             "pairs": Key.PAIRS,
             **dict.fromkeys(("keys", "out_columns", "kv_columns"), Key.AMOUNT),
