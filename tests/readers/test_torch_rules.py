@@ -477,7 +477,8 @@ def _(draw: Draw) -> tuple[OpCall, float, float]:
 def _(draw: Draw) -> tuple[OpCall, float, float]:
     b, c = draw(1, 90), draw(1, 90)
     args = [tensor("bf16", b, c), tensor("bf16", 999, c, 3), tensor("bf16", c, 4)]
-    return op("_C::causal_conv1d_update", *args), 2 * b * c * 4, 2 * (2 * b * c + 4 * c)
+    # Three columns of the state of each channel are read and written.
+    return op("_C::causal_conv1d_update", *args), 2 * b * c * 4, 2 * (2 * b * c + 4 * c + 2 * 3 * b * c)
 
 
 @rule("MambaSplitConv1dScanCombinedFn")
@@ -890,6 +891,32 @@ def test_attention_of_a_step_says_that_a_window_would_be_less() -> None:
     assert "without a sliding window (at most: a window would be less)" in work.rule
     assert work.assumed is not None
     assert "sliding window" in work.assumed.value
+
+
+def test_weights_of_experts_may_have_n_and_k_in_both_orders() -> None:
+    def call(*weight: int) -> OpCall:
+        scales = tensor("fp32", 9), tensor("fp32", 4)
+        return op("_C::cutlass_moe_mm", tensor("bf16", 9, 20), tensor("fp8", 9, 30), tensor("fp8", *weight), *scales)
+
+    for weight in ((4, 20, 30), (4, 30, 20)):
+        work = known(call(*weight))
+        assert (work.flops, work.flops_are) == (2 * 9 * 20 * 30, Certainty.ESTIMATE)
+    assert known(call(4, 30, 30)).flops is None
+
+
+def test_groups_that_may_be_empty_are_an_estimate_and_a_batch_of_products_is_exact() -> None:
+    a, b, offsets = tensor("bf16", 8, 4), tensor("bf16", 3, 4, 5), tensor("int32", 3)
+    shared = known(op("aten::_grouped_mm", a, b, offsets))
+    assert (shared.flops_are, shared.bytes_are) == (Certainty.ESTIMATE, Certainty.ESTIMATE)
+    batch = known(op("aten::_grouped_mm", tensor("bf16", 3, 8, 4), b))
+    assert (batch.flops, batch.flops_are, batch.bytes_are) == (2 * 3 * 8 * 4 * 5, Certainty.EXACT, Certainty.EXACT)
+
+
+def test_rotary_embedding_without_a_recorded_size_of_a_head_is_unknown_unless_heads_have_an_axis() -> None:
+    flat = [tensor("int64", 10), tensor("bf16", 10, 4096), tensor("bf16", 10, 1024), NONE, tensor("bf16", 99, 128)]
+    assert known(op("_C::rotary_embedding", *flat)).flops is None
+    with_heads = [flat[0], tensor("bf16", 10, 32, 128), tensor("bf16", 10, 8, 128), *flat[3:]]
+    assert known(op("_C::rotary_embedding", *with_heads)).flops == 3 * 10 * 40 * 128
 
 
 # -- steps, and what the call itself recorded ------------------------------------------------------------------------

@@ -159,8 +159,13 @@ def _result_itemsize(given: Given, like: str) -> int | None:
 def _grouped(given: Given) -> OpWork:
     """Multiply the rows of each group by the matrix of the group; offsets on the device say which rows are whose."""
     a, b = given.tensor("a", 2, 3), given.tensor("b", 2, 3)
+    swapped = (*b[:-2], b[-1], b[-2])
     if given.is_on("weight_nk"):
-        b = (*b[:-2], b[-1], b[-2])
+        b = swapped
+    elif given.is_on("weight_nk_or_kn") and b[-1] == a[-1]:
+        if b[-2] == a[-1]:
+            raise UnknownWork("which of two equal axes of the weights is K")
+        b = swapped
     if a[-1] != b[-2]:
         raise RuleError(f"{_two(given, 'a', 'b')} have the inner sizes {a[-1]} and {b[-2]}, which must be equal")
     # The groups share the rows of `a`, its columns K, or the columns of `b`; an operand of three axes is not shared.
@@ -174,12 +179,16 @@ def _grouped(given: Given) -> OpWork:
     moved = total([read, times(written, _result_itemsize(given, "a"))])
     note = "" if len(a) == len(b) == 3 else ", if the offsets cover all rows"  # noqa: PLR2004 - as above
     rule = f"2 M N K of all groups = 2 x {products}{note}"
+    # Rows past the last offset, and groups without rows, cost nothing.
+    are = Certainty.ESTIMATE if note else Certainty.EXACT
     return OpWork(
         MATRIX_PRODUCT,
         2 * products,
         moved,
         rule,
         bytes_rule="operands and result once, all groups used",
+        flops_are=are,
+        bytes_are=are,
         precision=_precision(given, "a"),
     )
 
@@ -324,7 +333,9 @@ def _rotary(given: Given) -> OpWork:
     table = given.tensor("table")
     columns = table[-1]
     q = given.tensor("q")
-    head = given.whole("head_size") or (given.count("d") if "d" in given else q[-1])
+    head = given.whole("head_size") or (given.count("d") if "d" in given else q[-1] if len(q) > 2 else None)  # noqa: PLR2004 - heads have an axis
+    if head is None:
+        raise UnknownWork("the size of a head was not recorded")
     if not 0 < columns <= head:
         raise RuleError(f"the table has {columns} columns, and a head has {head}")
     elements = [prod(given.call.tensor(place)) for place in given.places("q", "k")]
@@ -442,9 +453,13 @@ def _short_convolution(given: Given) -> OpWork:
     """Count a convolution of each channel by itself: 2 FLOPs per result and weight."""
     x, weight = given.tensor("x"), given.tensor("weight", 2, 3)
     n, k = prod(x), weight[-1]
-    moved = total([given.read("x", "weight", "bias"), times(n, given.itemsize("x"))])
+    # A step of decoding reads and writes the last k - 1 columns of each channel.
+    has_state = given.has("state")
+    state = times(2 * n * (k - 1), given.itemsize("state")) if has_state else 0
+    moved = total([given.read("x", "weight", "bias"), times(n, given.itemsize("x")), state])
     rule = f"2 B C L k = 2 x {n} x {k}"
-    return OpWork("convolution", 2 * n * k, moved, rule, vector=True, bytes_rule="input, weight and result once")
+    how = f"input, weight and result once{f', {k - 1} columns of the state read and written' if has_state else ''}"
+    return OpWork("convolution", 2 * n * k, moved, rule, vector=True, bytes_rule=how)
 
 
 def _mamba2(given: Given) -> OpWork:
@@ -490,7 +505,15 @@ FORMS: Final[Mapping[str, Form]] = {
     ),
     "linear": Form(_linear, {"x": Key.INPUT, "weight": Key.INPUT, **_PRODUCT_KEYS}),
     "grouped": Form(
-        _grouped, {"a": Key.INPUT, "b": Key.INPUT, "offsets": Key.INPUT, "weight_nk": Key.FLAG, **_PRODUCT_KEYS}
+        _grouped,
+        {
+            "a": Key.INPUT,
+            "b": Key.INPUT,
+            "offsets": Key.INPUT,
+            "weight_nk": Key.FLAG,
+            "weight_nk_or_kn": Key.FLAG,
+            **_PRODUCT_KEYS,
+        },
     ),
     "attention": Form(
         attention,
@@ -561,7 +584,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "elements": Form(_elements, {"x": Key.INPUT, "each": Key.AMOUNT, "family": Key.TEXT}),
     "moved": Form(_moved, {"read": Key.INPUTS, "written": Key.INPUTS}),
     "scan": Form(_scan, {**dict.fromkeys(("x", "states", "skip", "gate"), Key.INPUT), "read": Key.INPUTS}),
-    "short convolution": Form(_short_convolution, dict.fromkeys(("x", "weight", "bias"), Key.INPUT)),
+    "short convolution": Form(_short_convolution, dict.fromkeys(("x", "weight", "bias", "state"), Key.INPUT)),
     "mamba2": Form(_mamba2, dict.fromkeys(("x", "weight", "heads", "chunk", "head_size", "groups"), Key.INPUT)),
     "unknown": Form(_unknown, {}),
 }
