@@ -18,6 +18,7 @@ sys.path.insert(0, str(DOCS.parent))
 
 from roofwidget.readers import FORMATS
 from roofwidget.readers.torch.forms import FORMS
+from roofwidget.readers.torch.meanings import MEANINGS
 
 PAGE = DOCS / "readers.md"
 
@@ -86,7 +87,7 @@ RULES = """## Rules of work
 A file of rules says what operations compute and move, by name and one rule a line:
 
 ```toml
-"vllm::moe_forward"       = { op = "moe", x = 0, experts = "dims[1][1]", active = 4, ffn = 2880, weight_bits = 4.25 }
+"vllm::moe_forward"       = { op = "moe", x = 0, experts = "dims[1][1]", active = 4, ffn = 2880, d = 2880, weight_bits = 4.25 }
 "vllm::unified_attention*" = { op = "attention", q = 0, k = 1, v = 2, pairs = "step", windows = [128, 0] }
 "my_ext::fused_mlp"       = { flops = "4 * dims[0][0] * dims[0][1] * dims[1][0]", bytes = "tensors", precision = "bf16" }
 "_matmul_ogs_*"           = { part_of = "vllm::moe_forward" }
@@ -108,6 +109,8 @@ profile is used without being named. `rw.WorkRules` has the same rules as a Pyth
 - `part_of` is for kernels that share the work of an operation by time, in rows of kernels (`by="kernel"`).
 - `work=` from Python comes first, then the file that `work=` names, then the file beside the profile, amounts that a compiler
   wrote, rules of this package, and last estimates. Counters of a profiler are never replaced.
+- vLLM pads gpt-oss: x of the first line has 3072 columns, of which the model has 2880. `d = 2880` counts the model's work.
+  Without `d` the padding counts too.
 - A line that matches nothing is no error. Other mistakes are errors that name file, line and operation.
 
 `kernels.unknown_work()` lists operations of unknown work by time, with what is missing and a line to begin with;
@@ -116,6 +119,11 @@ completes a rule, sees what it says, and saves the file ([Using the widget](usin
 
 | `op` | what it counts | keys |
 | --- | --- | --- |
+"""
+
+KEYS_HEAD = """
+| key | what it gives |
+| --- | --- |
 """
 
 FORMATS_HEAD = """
@@ -131,7 +139,9 @@ def page() -> str:
     forms = [
         f"| `{name}` | {_first_line(form.work)} | {_keys(form.keys)} |" for name, form in FORMS.items() if form.keys
     ]
-    return "\n".join([TOP + RULES + "\n".join(forms), FORMATS_HEAD, *head, "", *map(_section, modules)])
+    used = {key for form in FORMS.values() for key in form.keys}
+    keys = KEYS_HEAD + "\n".join(f"| `{key}` | {MEANINGS[key]} |" for key in sorted(used))
+    return "\n".join([TOP + RULES + "\n".join(forms), keys, FORMATS_HEAD, *head, "", *map(_section, modules)])
 
 
 def _first_line(function: Callable[..., object]) -> str:

@@ -67,3 +67,7 @@ def figures_of_chip(file: str, place: str) -> Iterator[None]:
         raise
     except ValueError as error:
         raise ProfileError(file, str(error), place=place) from None
+
+
+class RuleDoesNotFitError(ProfileError):
+    """A rule of work of a person does not fit the operation that it matches. No other way to read the file helps."""

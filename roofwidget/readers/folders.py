@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from roofwidget.readers import refusals
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.errors import ProfileError, RuleDoesNotFitError
 from roofwidget.readers.input.source import Source
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def read_folder(
             continue
         try:
             return _noted(attempt(module, folder), failed)
+        except RuleDoesNotFitError:
+            raise
         except (ImportError, ProfileError) as error:
             failed = failed or error
     if failed is None:

@@ -11,6 +11,8 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
+from roofwidget.readers.torch.forms import FORMS
+from roofwidget.readers.torch.meanings import MEANINGS
 
 MOE = (
     '"mine::moe" = { op = "moe", x = 0, experts = "dims[1][1]", active = 4, ffn = 2880, d = 2880, weight_bits = 4.25 }'
@@ -231,7 +233,7 @@ def test_windows_belong_to_the_calls_of_a_step_in_turn() -> None:
         ('"a" = { op = "linear", x = -1 }', "'a': x must be the position of an input"),
         ('"a" = { op = "linear", x = true }', "'a': x must be the position of an input"),
         (
-            '"a" = { op = "moe", x = 0, active = "?" }',
+            '"a" = { op = "moe", x = 0, active = "!" }',
             "'a': active: expected a number, a name or an operator at character 1",
         ),
         ('"a" = { flops = "__import__" }', "'a': flops: expected one of dims"),
@@ -371,6 +373,28 @@ def test_a_product_is_proposed_only_if_the_time_is_long_enough_for_it(micro: flo
     args = {"Input Dims": [[4096, 1024], [4096, 1024, 1], [4096, 1024], [1024, 4096]], "Input type": ["float"] * 4}
     (one,) = read(trace(op("mine::o", 1, [("k", micro)], **args)), idle=False).unknown_work()
     assert (one.rule is not None and "gemm" in one.rule) is op_proposed
+
+
+def test_a_question_mark_of_a_proposed_rule_that_is_left_says_what_it_stands_for() -> None:
+    with pytest.raises(ProfileError, match=r"line 1: 'mine': active is still \"\?\": give how many experts each token"):
+        rules('"mine" = { op = "moe", x = 0, active = "?", ffn = 8 }')
+
+
+def test_each_key_of_a_rule_has_a_meaning() -> None:
+    keys = {key for form in FORMS.values() for key in form.keys}
+    assert keys <= MEANINGS.keys()
+    assert {"flops", "bytes", "link_bytes", "ranks", "collective", "precision", "part_of"} <= MEANINGS.keys()
+
+
+def test_a_rule_that_does_not_fit_a_folder_of_a_step_and_its_capture_gives_no_hint_of_another_way_to_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "step.json").write_bytes(ONE)
+    begin = {"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamBeginCapture", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
+    (tmp_path / "capture.json").write_bytes(trace([begin]))
+    with pytest.raises(ProfileError, match="x = 2: input 2 is not a tensor") as raised:
+        read(tmp_path, work=rules('"mine::moe" = { op = "linear", x = 2, weight = 1 }'))
+    assert "read_many" not in str(raised.value)
 
 
 def test_idle_time_and_copies_over_a_link_are_no_unknown_work() -> None:

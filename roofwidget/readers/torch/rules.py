@@ -18,18 +18,20 @@ from typing import Any, Final
 
 from roofwidget.chips import toml
 from roofwidget.kernels.work import NamedWork
-from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.errors import ProfileError, RuleDoesNotFitError
 from roofwidget.readers.kernel_families import kernel_family
 from roofwidget.readers.torch.attention import PAIRS, UNKNOWN
 from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork, UnknownWork
 from roofwidget.readers.torch.forms import FORMS
 from roofwidget.readers.torch.given import Given, Key, RuleError, total
+from roofwidget.readers.torch.meanings import MEANINGS
 from roofwidget.readers.torch.typed import typed
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import choose_from, did_you_mean
 from roofwidget.units import parse
 
 _AMOUNTS: Final = {"flops": "FLOP", "bytes": "B", "link_bytes": "B"}
+_OPEN: Final = "?"
 _EACH_TENSOR: Final = "tensors"
 _COMMON: Final[Mapping[str, Key]] = MappingProxyType(
     {
@@ -98,7 +100,9 @@ class Rule:
             if not self.place:
                 return None
             file, _, line = self.place.rpartition(":")
-            raise ProfileError(file, f"'{self.pattern}' for {call.name}: {error}", place=f"line {line}") from None
+            raise RuleDoesNotFitError(
+                file, f"'{self.pattern}' for {call.name}: {error}", place=f"line {line}"
+            ) from None
 
     def _of_form(self, given: Given) -> OpWork:
         if "op" not in self.keys:
@@ -430,6 +434,8 @@ def _rule(pattern: object, value: object, place: str) -> Rule:
             of = f"the form '{op}'" if op else "a rule without op"
             hint = did_you_mean(str(key), kinds, f"; it has {', '.join(kinds)}")
             raise TypeError(f"'{pattern}': {of} has no key '{key}'{hint}")
+        if given == _OPEN:
+            raise ValueError(f"'{pattern}': {key} is still \"{_OPEN}\": give {MEANINGS[key]}")
         keys[key] = _checked(key, given, kinds[key], f"'{pattern}': {key}")
     if op is None and not keys.keys() & {*_AMOUNTS, "part_of"}:
         raise ValueError(f"'{pattern}' gives neither op, flops, bytes, link_bytes nor part_of")
