@@ -28,6 +28,7 @@ to try. The kernels that save most time at their roof are first.
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
   roofwidget check profile.csv --fail-below 60% --each   of each kernel's roof
+  roofwidget check trace.json --min-known 80%            work of most is known
   roofwidget check profile.csv --only "flash*" --fail-below 60%
   roofwidget check new.csv --baseline old.csv --fail-slower 5%
 
@@ -68,6 +69,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="exit with 1 if a kernel takes more time than in --baseline by more than this share, such as 5%%",
     )
+    command.add_argument(
+        "--min-known",
+        type=share,
+        metavar="SHARE",
+        help="exit with 1 if the roof is known for less of the kernel time, such as 80%%",
+    )
     command.set_defaults(run=_check)
 
 
@@ -85,7 +92,7 @@ def _check(options: argparse.Namespace) -> int:
         there,
         before,
         [chip_called(name) for name in options.on],
-        Limits(options.fail_below, options.fail_slower, each=options.each),
+        Limits(options.fail_below, options.fail_slower, options.min_known, each=options.each),
         file=options.file,
         baseline=options.baseline,
         top=options.top,

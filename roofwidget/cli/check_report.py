@@ -45,12 +45,15 @@ class Limits:
         The least share of the roof, or None.
     slower
         The largest increase of a kernel's time over the baseline, as a share, or None.
+    known
+        The least share of kernel time, idle time left out, of which the roof is known, or None.
     each
         Whether `below` is for each kernel, not for all kernels together.
     """
 
     below: float | None = None
     slower: float | None = None
+    known: float | None = None
     each: bool = False
 
 
@@ -89,7 +92,7 @@ def report(
     if comparison is not None:
         _check_comparison(comparison, limits, file, str(baseline))
     said = verdict_of(facts_of(table, bound, runs=comparison))
-    reasons = [*_below(bound, judged, program, limits), *_slower(comparison, limits)]
+    reasons = [*_unknown(program, limits), *_below(bound, judged, program, limits), *_slower(comparison, limits)]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -101,7 +104,12 @@ def report(
         "verdict": "below" if reasons else "fine",
         "exit_status": 1 if reasons else 0,
         "reasons": reasons,
-        "limits": {"fail_below": limits.below, "each": limits.each, "fail_slower": limits.slower},
+        "limits": {
+            "fail_below": limits.below,
+            "each": limits.each,
+            "fail_slower": limits.slower,
+            "min_known": limits.known,
+        },
         "program": program,
         "kernels": _kernels(bound, table, rows[:top]),
         "not_listed": max(0, len(rows) - top),
@@ -276,6 +284,14 @@ def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: 
 
 def _model(file: str, found: SpeedOfLight) -> dict[str, Any]:
     return {"file": file, "graph": found.graph.name, **four_times(found), "how": found.how}
+
+
+def _unknown(program: dict[str, Any], limits: Limits) -> list[str]:
+    known = program["known_share"] or 0.0
+    if limits.known is None or known >= limits.known:
+        return []
+    least = limit_text(limits.known)
+    return [f"the roof is known for {_on_its_side(known, limits.known)} of kernel time, less than {least}"]
 
 
 def _below(bound: Bound, judged: Bools, program: dict[str, Any], limits: Limits) -> list[str]:

@@ -242,6 +242,8 @@ def _verdict(document: dict[str, Any]) -> list[str]:
     if limits["fail_below"] is not None:
         who = "each kernel reaches" if limits["each"] else "the kernels together reach"
         held.append(f"{who} at least {limit_text(limits['fail_below'])} of the roof")
+    if limits["min_known"] is not None:
+        held.append(f"the roof is known for at least {limit_text(limits['min_known'])} of kernel time")
     if limits["fail_slower"] is not None:
         held.append(f"no kernel is slower than before by more than {limit_text(limits['fail_slower'])}")
     return [f"Fine: {', and '.join(held)}."] if held else []

@@ -11,12 +11,14 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import FORMATS, read
+from roofwidget.readers.torch.rules import WorkRules
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import one_line
 
@@ -85,17 +87,39 @@ def profile(path: str, only: str = "", work: str | None = None, captures: Sequen
     ValueError
         If the file has no such kernel.
     """
-    options: dict[str, Any] = {"captures": list(captures)} if captures else {}
+    given: dict[str, Any] = {"captures": list(captures)} if captures else {}
     with working(f"reading {path}"):
-        kernels = read(path, work=work, **options)
+        kernels = read(path, work=work, **given)
     if not len(kernels):
         why = f": {kernels.warnings[0]}" if kernels.warnings else ""
         raise ValueError(f"{path}: there are no kernels in it{why}")
+    if work is not None:
+        kernels.warnings = (*_unused_rules(kernels, work), *kernels.warnings)
     found = kernels.filter(only) if only else kernels
     if not len(found):
         names = listed(one_line(name) for name in dict.fromkeys(kernels.top(3, by="self_time").names))
         raise ValueError(f"{path}: no kernel has a name with '{only}'; the longest are {names}")
     return found
+
+
+def _unused_rules(kernels: Kernels, path: str) -> list[str]:
+    """Return a note that names the rules of a file that gave no kernel its work."""
+    rules, file = WorkRules.read(path), Path(path).name
+    origins = [text for key in kernels.origin for text in kernels.codes(f"origin:{key}").values if text]
+    names = {str(name) for column in (kernels.names, kernels.extra.get("kernel", ())) for name in column}
+    unused = [
+        pattern
+        for pattern, keys in rules.items()
+        if not (
+            any(fnmatchcase(name, pattern) for name in names)
+            if "part_of" in keys
+            else any(f"{file}:" in text and f' "{pattern}": ' in text for text in origins)
+        )
+    ]
+    if not unused:
+        return []
+    named = listed(map(one_line, unused))
+    return [f"{file}: no kernel got its work from {named}: no operation has such a name, or its work was known"]
 
 
 def chip_of(kernels: Kernels, given: str | None, path: str) -> Chip:

@@ -336,6 +336,31 @@ def test_captures_of_graphs_are_an_option_of_check_show_and_read(tmp_path: Path,
     assert "no file of captures matches 'none*.json'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("limit", "status"), [("25%", 0), ("0.26", 1), ("80%", 1)])
+def test_less_known_work_than_the_limit_gives_status_1(
+    tmp_path: Path, capsys: Capture, limit: str, status: int
+) -> None:
+    given = [profile_file(tmp_path, "matmul,1e14,1e11,2\nmine,,,6"), "--chip", chip_file(tmp_path)]
+    found = document(capsys, *given, "--min-known", limit)
+    assert (found["exit_status"], len(found["reasons"])) == (status, status)
+    assert main(["check", *given, "--min-known", limit]) == status
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert "the roof is known for" in said
+    assert said.startswith("Below: " if status else "Fine: ")
+
+
+def test_a_rule_of_work_that_gives_no_kernel_its_work_is_named_in_a_note(tmp_path: Path, capsys: Capture) -> None:
+    profile = profile_file(tmp_path, "matmul,,,2\ncopy,0,2e12,2")
+    lines = ['"mat*" = { flops = 1e12, bytes = 1e9 }', '"matmull" = { flops = 1 }', '"copy" = { flops = 1 }']
+    rules = write(tmp_path / "rules.toml", "\n".join(lines))
+    notes = document(capsys, profile, "--chip", chip_file(tmp_path), "--work", str(rules))["notes"]
+    (note,) = (note for note in notes if note.startswith("rules.toml: no kernel got its work from"))
+    assert note.endswith("from 'matmull', 'copy': no operation has such a name, or its work was known")
+    rules.write_text(lines[0], encoding="utf-8")
+    notes = document(capsys, profile, "--chip", chip_file(tmp_path), "--work", str(rules))["notes"]
+    assert not any("no kernel got" in note for note in notes)
+
+
 def test_with_a_baseline_the_headline_compares_the_runs(tmp_path: Path, mine: list[str], capsys: Capture) -> None:
     old = profile_file(tmp_path, "matmul,1e14,1e11,3\ncopy,0,2e12,2", "old.csv")
     found = document(capsys, *mine, "--baseline", old)["summary"]
