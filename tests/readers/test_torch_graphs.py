@@ -123,7 +123,8 @@ def test_the_kth_kernel_of_the_ith_replay_is_the_kth_launch_of_the_ith_capture(*
     assert found["mine::gemm"][:2] == (1, 2)
     assert found["aten::relu [8, 32]"] == (1, 1, 256)
     origin = dict(zip(kernels.names, kernels.origin["flops"], strict=True))
-    assert origin["aten::mm"] == f"2 M N K from the shapes of aten::mm; {CAPTURED}"
+    alone = "" if names else ", by their order alone: the capture does not name its kernels"
+    assert origin["aten::mm"] == f"2 M N K from the shapes of aten::mm; {CAPTURED}{alone}"
     assert CAPTURED not in origin["aten::relu"]
     # (8 x 16 + 16 x 32 + 8 x 32) elements of two bytes.
     assert kernels.bytes[kernels.extra["shape"] == "[8, 16], [16, 32]"].tolist() == [1792]
@@ -214,6 +215,25 @@ def test_another_name_ties_nothing_and_says_which_kernel_differs() -> None:
     kernels = read(trace(*replayed(last="gemm_c")), captures=trace(*captured()))
     untied(kernels, "kernel 1 in launch 2 of a graph is 'gemm_c', captured was 'gemm_b'")
     assert not warns(read(trace(*replayed(last="gemm_c")), captures=trace(*captured(names=False))), "graphs")
+
+
+def two_streams(names: tuple[str, str] = ("beside", "gemm_a")) -> list[dict[str, Any]]:
+    """Return a step whose first graph has a kernel on another stream; `names` are those that start first and second."""
+    events = replayed()
+    for event, name in zip([one for one in events if one["name"] in {"gemm_a", "beside"}], names, strict=True):
+        event["name"] = name
+        event["args"]["stream"] = 8 if name == "beside" else 7
+    return events
+
+
+def test_kernels_of_a_replay_on_several_streams_are_not_tied_by_their_order() -> None:
+    kernels = read(trace(*two_streams()), captures=trace(*captured(names=False)))
+    untied(kernels, "the kernels of launch 1 of a graph ran on several streams", "does not name its kernels")
+
+
+def test_names_say_which_kernel_of_several_streams_is_which() -> None:
+    kernels = read(trace(*two_streams()), captures=trace(*captured()), idle=False)
+    assert by_name(kernels)[MM_A] == (1, 3, 8192)
 
 
 def test_without_a_capture_the_warning_says_how_much_time_and_how_to_get_one() -> None:

@@ -16,7 +16,7 @@ from roofwidget.kernels.unknown_work import ARGUMENTS, MISSING, PROPOSED
 from roofwidget.readers.copies import ACROSS, WITHIN
 from roofwidget.readers.devices import one_chip_of
 from roofwidget.readers.input.documents import list_at
-from roofwidget.readers.torch.captures import CAPTURED
+from roofwidget.readers.torch.captures import BY_ORDER, CAPTURED
 from roofwidget.readers.torch.events import NONE, Collected
 from roofwidget.readers.torch.phases import Phases
 from roofwidget.readers.torch.proposals import missing_for_kernel, proposed_for_kernel
@@ -253,7 +253,7 @@ def device_kernels(
         time=rows.time * _MICRO,
         precision=_with_tf32(table.precision[rows.call], kernel),
         category=_device_category(table.category[rows.call], kernel, work.copies),
-        origin=_with_source(_with_share(work.origin(table, rows), rows.share < 1), owners.from_capture[rows.device])
+        origin=_with_source(_with_share(work.origin(table, rows), rows.share < 1), owners, rows)
         | {"time": "dur of the kernels' events" if by_operation else "dur of the kernel's event"},
         extra={
             "shape": table.shape[rows.call],
@@ -383,9 +383,12 @@ def _with_share(origins: Mapping[str, DictColumn], shares: Bools) -> Mapping[str
     return _with_ends(origins, "a share of it by the time of the kernel", shares) if shares.any() else origins
 
 
-def _with_source(origins: Mapping[str, DictColumn], from_capture: Bools) -> dict[str, Any]:
+def _with_source(origins: Mapping[str, DictColumn], owners: Owners, rows: Rows) -> dict[str, Any]:
     """Return the origins. Where the operation comes from the capture of a graph, the text says so."""
-    return dict(_with_ends(origins, CAPTURED, from_capture) if from_capture.any() else origins)
+    tied, named = owners.from_capture[rows.device], owners.is_named[rows.device]
+    for end, where in ((CAPTURED, tied & named), (BY_ORDER, tied & ~named)):
+        origins = _with_ends(origins, end, where) if where.any() else origins
+    return dict(origins)
 
 
 def _with_ends(origins: Mapping[str, DictColumn], end: str, where: Bools) -> dict[str, DictColumn]:

@@ -37,6 +37,8 @@ _CHUNK_BYTES: Final = 2**20
 
 CAPTURED: Final = "the operation is that of the capture of the kernel's graph"
 """The origin of the work of tied kernels."""
+BY_ORDER: Final = f"{CAPTURED}, by their order alone: the capture does not name its kernels"
+"""The origin where no names were compared."""
 _HOW: Final = (
     "to see them, also trace the capture of the graphs with record_shapes=True (start the profiler before the program "
     "captures them; vLLM and SGLang capture them when they start), and read both files: "
@@ -180,12 +182,15 @@ class Replays:
         The replay of each row on the device, -1 if no graph launched it, shape (m,). Copies have a replay too.
     operation
         The operation of each row on the device from the capture, -1 if unknown, shape (m,).
+    is_named
+        Whether the name of the row's kernel was compared with the capture, shape (m,).
     messages
         Warnings.
     """
 
     number: Positions
     operation: Positions
+    is_named: Bools
     messages: Sequence[str]
 
 
@@ -209,12 +214,13 @@ def replays_of(collected: Collected, captured: Sequence[Collected], nest: Nest, 
     is_graph[graph_launches] = True
     number = np.where(is_graph[launched], launched, np.intc(NONE))
     operation: Positions = np.full(len(number), NONE, dtype=np.intc)
+    is_named = np.zeros(len(number), dtype=np.bool_)
     of_graph = np.flatnonzero((number >= 0) & kernels)
     if not len(of_graph):
         is_alone = len(_by_time(collected, _BEGIN)) > 0 and not len(graph_launches)
-        return Replays(number, operation, (ALONE,) if is_alone else ())
+        return Replays(number, operation, is_named, (ALONE,) if is_alone else ())
     captures = [capture for part in (collected, *captured) for capture in _captures_of(part, nest)]
-    messages = _Tie(collected, number, of_graph, captures).into(operation)
+    messages = _Tie(collected, number, of_graph, captures).into(operation, is_named)
     time = collected.device.duration.floats()
     untied = of_graph[operation[of_graph] < 0]
     if len(untied):
@@ -223,7 +229,7 @@ def replays_of(collected: Collected, captured: Sequence[Collected], nest: Nest, 
             f"{len(untied):,} kernels ({share:.1%} of all kernels' time) come from {len(np.unique(number[untied])):,} "
             f"launches of CUDA or HIP graphs, which do not say their operations{'' if captures else f'; {_HOW}'}"
         )
-    return Replays(number, operation, messages)
+    return Replays(number, operation, is_named, messages)
 
 
 class _Tie:
@@ -237,11 +243,14 @@ class _Tie:
         )
         self._collected, self._captures = collected, captures
         self._annotations = Annotations(collected)
-        self._name = collected.device.name.integers()
+        self._name, self._stream = collected.device.name.integers(), collected.device.stream.integers()
         self._call = collected.operations.call.integers()
 
-    def into(self, operation: Integers) -> list[str]:
-        """Write the operation of each kernel where a capture agrees; return warnings where none does."""
+    def into(self, operation: Integers, is_named: Bools) -> list[str]:
+        """Write the operation of each kernel where a capture agrees, and whether by its name too.
+
+        Return warnings where no capture agrees.
+        """
         if not self._captures:
             return []
         different: dict[str, int] = {}
@@ -252,7 +261,8 @@ class _Tie:
                 different[found] = different.get(found, 0) + 1
                 continue
             for at, rows in enumerate(kernels):
-                operation[rows] = found.graphs[at % len(found.graphs)].operation
+                graph = found.graphs[at % len(found.graphs)]
+                operation[rows], is_named[rows] = graph.operation, graph.kernel >= 0
         texts = [
             f"{text}{f' (and {times - 1:,} more steps)' if times > 1 else ''}" for text, times in different.items()
         ]
@@ -304,6 +314,12 @@ class _Tie:
             graph = capture.graphs[at % len(capture.graphs)]
             if len(rows) != len(graph.kernel):
                 return f"{len(rows):,} kernels in launch {at + 1} of a graph, {len(graph.kernel):,} captured"
+            # The order of kernels on several streams varies, so only their names can say which is which.
+            if (graph.kernel < 0).any() and len(np.unique(self._stream[rows])) > 1:
+                return (
+                    f"the kernels of launch {at + 1} of a graph ran on several streams, and the trace of the capture "
+                    "does not name its kernels, so their order does not say their operations"
+                )
             ran = self._name[rows]
             other = np.flatnonzero((ran != graph.kernel) & (graph.kernel >= 0))
             if len(other):

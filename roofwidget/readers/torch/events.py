@@ -146,6 +146,7 @@ class OnDevice(Timed):
     external: WholeColumn = field(default_factory=WholeColumn)
     correlation: WholeColumn = field(default_factory=WholeColumn)
     device: WholeColumn = field(default_factory=WholeColumn)
+    stream: WholeColumn = field(default_factory=WholeColumn)
     resources: WholeColumn = field(default_factory=_codes)
     bytes: Column = field(default_factory=Column)
     flops: Column = field(default_factory=Column)
@@ -312,6 +313,7 @@ class Collected:
             rows.external.append(_id(args, "External id", "external id"))
             rows.correlation.append(_id(args, "correlation"))
             rows.device.append(_id(args, "device", "Device Id"))
+            rows.stream.append(_id(args, "stream"))
             raw_resources = _raw_resources(args)
             code = self._resource_codes(repr(raw_resources))
             if code == len(self._raw_resources):

@@ -257,6 +257,8 @@ class Owners:
         Whether the operation's own work counts; False if operations inside it do this work, shape (m,).
     is_replay, from_capture
         Whether a graph launched the row, and whether its operation comes from the capture of this graph, shape (m,).
+    is_named
+        Whether the name of its kernel agrees with the capture, shape (m,).
     """
 
     call: Positions
@@ -264,6 +266,7 @@ class Owners:
     counts: Bools
     is_replay: Bools
     from_capture: Bools
+    is_named: Bools
 
 
 def owners_of(collected: Collected, table: WorkTable, nest: Nest, launched: Launched, replays: Replays) -> Owners:
@@ -273,13 +276,15 @@ def owners_of(collected: Collected, table: WorkTable, nest: Nest, launched: Laun
     call = collected.operations.call.integers()
     n = len(operation)
     if not len(call):
-        return Owners(operation, np.arange(n), np.ones(n, dtype=np.bool_), is_replay, from_capture)
+        every = np.ones(n, dtype=np.bool_)
+        return Owners(operation, np.arange(n), every, is_replay, from_capture, replays.is_named)
     owner, outer = _with_rule(nest, table.has_work[call], table.is_composite[call])
     operation = np.where((operation >= 0) & (owner[operation] >= 0), owner[operation], operation)
     counts = _is_own_work(operation, outer, call, table)
     replay = np.where(from_capture, replays.number, NONE).astype(np.int64)
     run = _numbered(np.where(operation >= 0, operation + len(call) * (replay + 1), -1 - np.arange(n)))
-    return Owners(_calls_of(call, operation).astype(np.intc), run, counts, is_replay, from_capture)
+    owner_call = _calls_of(call, operation).astype(np.intc)
+    return Owners(owner_call, run, counts, is_replay, from_capture, replays.is_named)
 
 
 def _numbered(keys: Positions) -> Positions:
