@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from roofwidget import readers
 from roofwidget.chips import toml
 from roofwidget.kernels.columns import DictColumn
 from roofwidget.kernels.non_kernels import is_idle
 from roofwidget.kernels.unknown_work import ARGUMENTS
 from roofwidget.kernels.work import NamedWork, with_named_work
-from roofwidget.readers import ProfileError, rules_module
 from roofwidget.state.field import Refused
 from roofwidget.support.text_tables import one_line
 
@@ -65,14 +65,16 @@ def parsed(text: str) -> WorkRules:
 
     Raises
     ------
-    ProfileError
+    readers.ProfileError
         If the text is no TOML, or a rule is invalid. The message names the line and the pattern.
     """
     lines = [match.group(1) for match in _OPEN.finditer(text)]
     if lines:
         line = text.count("\n", 0, _OPEN.search(text).start()) + 1  # type: ignore[union-attr]
-        raise ProfileError(FILE, f'write a number or an expression for "?": {", ".join(lines)}', place=f"line {line}")
-    found: WorkRules = rules_module().WorkRules.from_text(_CONTINUED.sub(" ", text), FILE)
+        raise readers.ProfileError(
+            FILE, f'write a number or an expression for "?": {", ".join(lines)}', place=f"line {line}"
+        )
+    found: WorkRules = readers.rules_module().WorkRules.from_text(_CONTINUED.sub(" ", text), FILE)
     return found
 
 
@@ -81,7 +83,7 @@ def with_rules(kernels: Kernels, rules: RulesByName) -> Kernels:
     found = [parsed(text) for text in rules.values()]
 
     def work_of(name: str, arguments: str | None) -> NamedWork | None:
-        each = (rules_module().named_work(one, name, arguments) for one in found)
+        each = (readers.rules_module().named_work(one, name, arguments) for one in found)
         return next((work for work in each if work is not None), None)
 
     return with_named_work(kernels, work_of)
@@ -124,14 +126,14 @@ def effect(
         found = parsed(text)
         rows = rows_of(kernels, name, found)
         works = _works(kernels, rows, found)
-    except ProfileError as error:
+    except readers.ProfileError as error:
         raise Refused(": ".join(filter(None, ((error.place or "").capitalize(), error.reason)))) from None
     if not works and any("part_of" in keys for keys in found.values()):
         raise Refused(
             f"part_of shares work when a profile is read: copy the line to {FILE}, and read the profile again"
         )
     if not works:
-        begin = rules_module().rule_line(name, {}).removesuffix("{  }")
+        begin = readers.rules_module().rule_line(name, {}).removesuffix("{  }")
         raise Refused(f"no rule is for this name; begin the line with {begin}{{")
     others = {key: one for key, one in rules.items() if key != name}
     before, after = with_rules(kernels, others), with_rules(kernels, {**others, name: text})
@@ -164,7 +166,7 @@ def rows_of(kernels: Kernels, name: str, rules: WorkRules) -> Rows:
     unknown = np.isnan(kernels.flops) | np.isnan(kernels.bytes)
     named = unknown & kernels.codes("name").where(lambda one: one == name)
     if not named.any():
-        given = with_named_work(kernels, functools.partial(rules_module().named_work, rules))
+        given = with_named_work(kernels, functools.partial(readers.rules_module().named_work, rules))
         named = (np.isnan(kernels.flops) & ~np.isnan(given.flops)) | (np.isnan(kernels.bytes) & ~np.isnan(given.bytes))
     rows = np.flatnonzero(named)
     return rows[np.argsort(-np.nan_to_num(kernels.self_time[rows]), kind="stable")]
@@ -174,7 +176,7 @@ def _works(kernels: Kernels, rows: Rows, rules: WorkRules) -> list[OpWork]:
     """Return the work of each different call of the rows for which there is a rule."""
     found = []
     for name, arguments in dict.fromkeys(_calls(kernels, rows)):
-        work = rules_module().checked_work(rules, name, arguments)
+        work = readers.rules_module().checked_work(rules, name, arguments)
         found += [] if work is None else [work]
     return found
 
@@ -216,7 +218,11 @@ def _shares(own: Kernels, bound: Any, time: float) -> dict[str, Any]:
 
 
 def _is_typed(key: str, value: object) -> bool:
-    return isinstance(value, (int, float, tuple)) and not isinstance(value, bool) and key in rules_module().amounts()
+    return (
+        isinstance(value, (int, float, tuple))
+        and not isinstance(value, bool)
+        and key in readers.rules_module().amounts()
+    )
 
 
 # -- the file -----------------------------------------------------------------------------------------------------
@@ -231,15 +237,15 @@ def rules_in(text: str) -> dict[str, str]:
         If the text is no file of rules. The message says the line.
     """
     try:
-        found = rules_module().WorkRules.from_text(text, FILE)
-    except ProfileError as error:
+        found = readers.rules_module().WorkRules.from_text(text, FILE)
+    except readers.ProfileError as error:
         raise Refused(str(error)) from None
     return lines_of(found)
 
 
 def lines_of(rules: WorkRules) -> dict[str, str]:
     """Return each rule in one line, by pattern."""
-    return {pattern: rules_module().rule_line(pattern, keys) for pattern, keys in rules.items()}
+    return {pattern: readers.rules_module().rule_line(pattern, keys) for pattern, keys in rules.items()}
 
 
 def merged(before: str, lines: Mapping[str, str]) -> str:
