@@ -236,8 +236,7 @@ def test_a_move_does_no_more_than_its_budget(action: str, count: int, exported: 
 
 # After a drag, until numbers, labels and rows of the table are as at rest and the result was spoken: attributes set,
 # texts changed, elements created and removed, and reads of geometry. Rows of the table that come into another order
-# keep their elements.
-# Two texts more than counted: a busy machine speaks a text once more.
+# keep their elements. There is room for two texts: a busy machine speaks a text once more.
 RELEASES = """
 action attributes texts created removed measured
 roof           99   117       6       9        1

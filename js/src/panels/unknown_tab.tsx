@@ -199,7 +199,7 @@ function Rule({ store, one: { name, sizes, missing, proposed } }: { readonly sto
         ref={box}
         id={id}
         {...OWN_KEYS}
-        rows={Math.min(6, Math.max(2, Math.ceil(text.length / 56)))}
+        rows={Math.min(6, Math.max(2, Math.ceil(text.length / 44)))}
         readOnly={!canAsk || lock !== undefined}
         value={text}
         aria-invalid={fault !== undefined}
