@@ -84,6 +84,8 @@ def opened(browser: Browser, server: lab.Server, contestant: Contestant, job: Jo
     """Return a fresh notebook with prepared data and the measuring scripts in its page."""
     name = f"{contestant.name.replace(' ', '-')}-{job.count}-{time.monotonic_ns()}.ipynb"
     book = lab.Notebook(browser, server, name, [*contestant.cells(job), *more], width=WIDTH, height=HEIGHT)
+    # Under more contrast roofwidget's points have shapes that say what bounds them; at rest only the roof would move.
+    book.page.emulate_media(contrast="more")
     book.run(0)
     book.page.evaluate(
         (HERE / "hooks.js").read_text(encoding="utf-8"), [contestant.name, REGION, DOMAIN, job.way, job.tracer]

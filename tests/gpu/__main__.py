@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = ROOT / ".hosts/gpu"
 TOTAL_SECONDS: Final = 400
 MAX_ARCHIVE_BYTES: Final = 16 * 2**20
-ARCHIVES: Final = ("figures", "torch", "ncu", "jax")
+ARCHIVES: Final = ("figures", "torch", "ncu", "slow", "jax")
 """Folders of what the steps leave; each becomes one file."""
 
 

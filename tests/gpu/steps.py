@@ -22,6 +22,30 @@ from pathlib import Path
 from typing import Any, Final
 
 SOURCE: Final = Path(__file__).with_name("kernels.cu")
+SLOW: Final = Path(__file__).with_name("slow.cu")
+# Of these the axes of the instruction roofline follow, Ding and Williams 2019, with today's names of the counters.
+INSTRUCTION_METRICS: Final = (
+    "gpu__time_duration.sum",
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum",
+    "smsp__thread_inst_executed_pred_on.sum",
+    "sm__inst_executed.sum",
+    "smsp__inst_executed_op_global_ld.sum",
+    "smsp__inst_executed_op_global_st.sum",
+    "smsp__inst_executed_op_shared_ld.sum",
+    "smsp__inst_executed_op_shared_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_write.sum",
+    "dram__sectors_read.sum",
+    "dram__sectors_write.sum",
+)
 BATCH, SEQUENCE, WIDTH, HEADS = 8, 2048, 4096, 32
 
 
@@ -155,6 +179,11 @@ def traces(out: Path) -> None:
                 _trace(out, "scaled_products", _scaled_products())
     with _shown_error():
         _trace(out, "block_training", _training_step(block, sample))
+    with _shown_error():
+        _trace(out, "block_training_compiled", _training_step(torch.compile(block), sample))
+    if _has_cuda():
+        with torch.no_grad(), _shown_error():
+            _trace(out, "block_replayed", partial(torch.compile(block, mode="reduce-overhead"), sample))
 
 
 def ncu(out: Path) -> None:
@@ -187,6 +216,35 @@ def ncu(out: Path) -> None:
     metrics = "dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum"
     text = _printed(f"ncu --metrics {metrics} --clock-control none --csv {program}")
     (folder / "metrics.csv").write_text(text, encoding="utf-8")
+
+
+def slow(out: Path) -> None:
+    """Profile kernels that are slow for known reasons with Nsight Compute, and measure the latency of memory."""
+    import roofwidget as rw
+
+    program, folder = _compiled(out, SLOW), out / "slow"
+    (folder / "truth.jsonl").write_text(_printed(program), encoding="utf-8")
+    (folder / "latency.jsonl").write_text(_printed(f"{program} latency"), encoding="utf-8")
+    print((folder / "latency.jsonl").read_text(encoding="utf-8"))
+    report = folder / "slow.ncu-rep"
+    print(_printed(f"ncu --set full --clock-control none --force-overwrite --export {report} {program}")[-1500:])
+    for name, options in {
+        "raw": "--page raw --csv",
+        "details": "--page details --csv",
+        "printed": "--page details",
+    }.items():
+        text = _printed(f"ncu --import {report} {options}")
+        (folder / f"{name}.{'csv' if 'csv' in options else 'txt'}").write_text(text, encoding="utf-8")
+    metrics = ",".join(INSTRUCTION_METRICS)
+    text = _printed(f"ncu --metrics {metrics} --clock-control none --csv --page raw {program}")
+    (folder / "instructions.csv").write_text(text, encoding="utf-8")
+    with _shown_error():
+        read = rw.read(report)
+        print(read.chip, *read.warnings, sep="\n  ")
+        print(read.to_dataframe().filter(regex="^name|^flops|^bytes|^time").to_string(max_colwidth=24))
+    if _has_cuda():
+        with _shown_error():
+            print(json.dumps(_triton_latency(), indent=1))
 
 
 def jax(out: Path) -> None:
@@ -232,6 +290,7 @@ STEPS: Final[Mapping[str, int]] = {
     "profiles": 120,
     "traces": 80,
     "ncu": 90,
+    "slow": 120,
     "jax": 90,
 }
 """Seconds after which a step is stopped, by name, in the order in which the steps run."""
@@ -408,6 +467,41 @@ def _triton_rates() -> dict[str, float]:
     return {"triton copy B/s": 2 * x.nbytes / _seconds(lambda: copy[grid](y, x, x.numel(), 4096))}
 
 
+def _triton_latency() -> dict[str, list[float]]:
+    """Return ns of a load that depends on the load before, least to most of seven runs, by KiB of the chain."""
+    import torch
+    import triton
+    import triton.language as tl
+
+    @triton.jit  # type: ignore[untyped-decorator, unused-ignore]
+    def chase(to, following, steps):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        at = tl.load(to).to(tl.int64)
+        for _ in range(steps):
+            at = tl.load(following + at).to(tl.int64)
+        tl.store(to, at.to(tl.int32))
+
+    found: dict[str, list[float]] = {}
+    apart = 32
+    for kib in (64, 8192, 24576, 524288, 2097152):
+        lines = kib * 1024 // (4 * apart)
+        order = torch.randperm(lines, device="cuda")
+        following = torch.zeros(lines * apart, dtype=torch.int32, device="cuda")
+        following[order * apart] = (order.roll(-1) * apart).to(torch.int32)
+        to = torch.zeros(1, dtype=torch.int32, device="cuda")
+        runs = []
+        for _ in range(8):
+            begin, middle, end = (torch.cuda.Event(enable_timing=True) for _ in range(3))
+            begin.record()
+            chase[(1,)](to, following, 2000, num_warps=1)
+            middle.record()
+            chase[(1,)](to, following, 12000, num_warps=1)
+            end.record()
+            end.synchronize()
+            runs.append((middle.elapsed_time(end) - begin.elapsed_time(middle)) * 1e6 / 10000)
+        found[str(kib)] = sorted(runs[1:])
+    return found
+
+
 def _seconds(run: Callable[[], Any]) -> float:
     """Return the least seconds of ten runs, by events of the device."""
     import torch
@@ -424,11 +518,11 @@ def _seconds(run: Callable[[], Any]) -> float:
     return best
 
 
-def _compiled(out: Path) -> str:
-    """Return the path of the program of `kernels.cu`, compiled for the device here."""
-    program = out / "kernels"
+def _compiled(out: Path, source: Path = SOURCE) -> str:
+    """Return the path of the program of a source of CUDA, compiled for the device here."""
+    program = out / f"{source.stem}.program"
     if not program.exists():
-        print(_printed(f"nvcc -O3 -lineinfo -arch=native -o {program} {SOURCE}"), end="")
+        print(_printed(f"nvcc -O3 -lineinfo -arch=native -o {program} {source}"), end="")
     return str(program)
 
 
