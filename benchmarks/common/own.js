@@ -28,7 +28,7 @@
     charts()[0].dispatchEvent(new Kind(type, { pointerId: 1, isPrimary: true, pointerType: "mouse", ...place }));
   };
   const search = (text) => {
-    const box = document.querySelector(".rw-filters input[type='search']");
+    const box = document.querySelector("input.rw-search");
     box.value = text;
     box.dispatchEvent(new InputEvent("input", { bubbles: true }));
   };
