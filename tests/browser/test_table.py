@@ -446,6 +446,22 @@ def test_a_selection_is_summed_up_and_alone_until_the_filter_is_lifted(exported:
     expect(tab(drawn).get_by_role("searchbox")).to_have_count(1)
 
 
+def test_after_the_rows_change_places_a_move_of_the_pointer_hovers_the_row_below_it(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    row(drawn, "=norm").hover()
+    drawn.becomes("w.hovered", 1)
+    box = box_of(row(drawn, "=norm"))
+    book.python("setattr(w, 'sort_by', 'name')")
+    drawn.eventually(lambda: box_of(row(drawn, "=norm"))["y"] != box["y"])
+    below = drawn.page.evaluate(
+        "([x, y]) => Number(document.elementFromPoint(x, y).closest('[data-rw=row]').dataset.row)",
+        [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2],
+    )
+    assert below != 1
+    drawn.page.mouse.move(box["x"] + box["width"] / 2 + 2, box["y"] + box["height"] / 2)
+    drawn.becomes("w.hovered", below)
+
+
 def test_a_hovered_row_shows_its_dot_and_a_hovered_dot_its_row(exported: Callable[..., Exported]) -> None:
     drawn = opened(exported, profile())
     norm = tab(drawn).locator("[data-rw=row]").nth(1)

@@ -257,7 +257,8 @@ function Row(props: RowProps) {
       data-row={row}
       data-rw="row"
       style={{ top: `${topOf(place, layout)}px`, height: `${layout.height}px` }}
-      onPointerEnter={props.hover}
+      // Not when the pointer enters: in another order another row is below a pointer that has not moved.
+      onPointerMove={props.hover}
       onMouseDown={(event) => {
         // With Shift, a click selects a range of rows and must not select text.
         if (!event.shiftKey) return;
