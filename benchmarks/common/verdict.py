@@ -30,6 +30,7 @@ MOVE_HEADS = (
     *("step, ms", "÷ bare canvas", "p95, ms", "key, ms", "÷ bare canvas", "states/s", "÷ bare canvas"),
     *("longest gap, ms", "÷ bare canvas", "tasks > 50 ms", "thread, ms/s", "÷ bare canvas"),
 )
+WANDERING = (("cold", "cold"), ("steps", "step"), ("states", "states/s"), ("gap", "longest gap"), ("busy", "thread"))
 # Limits of ratios to the bare canvas.
 STEP, GAP, BUSY, PAINT = 1.3, 1.2, 1.5, 1.5
 # With points that pass the roof, at the largest number of points.
@@ -41,14 +42,7 @@ REDRAW_MS = {
     100_000: dict.fromkeys(("theme", "filter", "zoom", "pan"), 50.0),
 }
 RECEIVED_KB = 250.0
-FRAMED = (1_000, 100_000)
-# Where a frame went on 2026-11-22: ms of the main thread per move in the sweeping job, for each count of `FRAMED`.
-BEFORE = {
-    "whole": ("9.5–12", "16–18"),
-    "script": ("2.9–4.6", "10.6–11.3"),
-    "style": ("0.45", "0.4"),
-    "layout": ("1.1–1.4", "0.95"),
-}
+FRAMED = (1_000, 10_000)
 
 
 @dataclass
@@ -254,19 +248,10 @@ def alone(found: Findings) -> str:
 
 
 def frame_parts(found: Findings) -> str:
-    """Return the table of where a frame goes, before and now."""
+    """Return the table of where a frame goes."""
     kinds = ("whole", *KINDS)
     heads = ("", *(f"{kind}, ms" for kind in kinds), "layouts", "longest task, ms")
-    rows = [
-        [
-            f"{OURS.name} before, {count:,} points",
-            *(BEFORE[kind][at] if kind in BEFORE else "–" for kind in kinds),
-            "1",
-            "–",
-        ]
-        for at, count in enumerate(FRAMED)
-        if count in found.counts
-    ]
+    rows = []
     for (name, count), seen in found.frames.items():
         for words, part in together(seen).parts.items():
             works = [part.whole, *map(part.per_move, KINDS)]
@@ -274,6 +259,21 @@ def frame_parts(found: Findings) -> str:
             row = [f"{name}, {count:,} points, {words}", *(f"{time:.2f}" for time in works)]
             rows.append([*row, f"{ends[0]:.1f}", f"{ends[1]:.1f}"])
     return table(heads, rows)
+
+
+def wandering(found: Findings) -> str:
+    """Return a sentence on how far apart the rounds of the same job are."""
+
+    def apart(name: str, figure: str) -> float:
+        seen = [rounds for (one, _, _), rounds in found.rounds.items() if one == name and len(rounds) > 1]
+        values = [[_figure(one, figure) for one in rounds] for rounds in seen]
+        return max((max(row) / min(row) - 1 for row in values), default=0.0)
+
+    parts = [f"{words} {apart(OURS.name, figure):.0%} ({apart(BARE.name, figure):.0%})" for figure, words in WANDERING]
+    return (
+        f"How much the figures wander: between the slowest and the fastest round of the same job {OURS.name}, and in "
+        f"brackets the bare canvas, differed by at most: {', '.join(parts)}."
+    )
 
 
 def disturbed(found: Findings) -> str:
@@ -316,7 +316,8 @@ comes to be above its roof or is no longer, and shows this by a sign.
 Each figure comes from a fresh page and kernel, and is the median over runs with a fresh JupyterLab each. Rounds are
 interleaved, and ratios compare pages of the same round. *bare canvas* is `benchmarks/common/canvas.js`, a small
 anywidget that only does these jobs and sends nothing to Python: a practical lower limit. The other widgets do the
-gentle job only.
+gentle job only. All pages ask for more contrast: then the points of roofwidget have shapes that say what bounds them, so
+that they change as those of the others do.
 
 - *cold*, *warm*: from running the cell to the frame with the complete chart, for the first and the second time in a
   page. *received*: what the kernel sends to the page until then, the first time, without what it sent when the widget's
@@ -351,6 +352,9 @@ REACHED = """\
 - During a drag labels keep their places, and numbers stand in boxes that do not follow them. Panels, sentence, table
   and ranking follow in idle time. A press draws nothing. Python gets four values a second, in idle time: what
   JupyterLab does for each message takes longer than a frame of ours.
+- Where a transform changes, something opaque moves, or the bounds of what is drawn between two clips change, the browser
+  makes all layers of the page anew, in every frame. So turned labels stand in turned coordinates, what moves is not
+  quite opaque, and each clip holds an empty box of fixed size: 14 of 84 frames of a drag, not 46.
 - Labels and marks are kept until something moves, so a change of the theme places none.
 - The code is compressed, shared by all widgets, sent when the class is imported, and compiled in another thread. A
   widget reaches the page in one message.
@@ -370,8 +374,7 @@ What stays above its target, and why, for 1,000 points:
 FRAME = """\
 Processor time of the page's main thread in a slider drag of the sweeping job, by Chromium's trace, per move: in the
 first frame of the drag (the press and the first move), in the middle, and in 600 ms after the release.
-`benchmarks/frame.py` also lists the functions. *before*: the middle of a drag on
-2026-11-22, before this page had the sweeping job.
+`benchmarks/frame.py` also lists the functions.
 """
 
 
@@ -383,6 +386,7 @@ def page(found: Findings) -> str:
         "Written by `python benchmarks/peers.py`, except the last section; not by hand.",
         f"{datetime.now(timezone.utc):%Y-%m-%d}, {found.runs} runs: {machine(found)}.",
         METHOD.rstrip(),
+        wandering(found),
         *(f"## {count:,} points\n\n{contests(found, count)}" for count in found.counts),
         "## Where a frame goes",
         FRAME.rstrip(),
