@@ -316,8 +316,8 @@ comes to be above its roof or is no longer, and shows this by a sign.
 Each figure comes from a fresh page and kernel, and is the median over runs with a fresh JupyterLab each. Rounds are
 interleaved, and ratios compare pages of the same round. *bare canvas* is `benchmarks/common/canvas.js`, a small
 anywidget that only does these jobs and sends nothing to Python: a practical lower limit. The other widgets do the
-gentle job only. All pages ask for more contrast: then the points of roofwidget have shapes that say what bounds them, so
-that they change as those of the others do.
+gentle job only. All pages ask for more contrast: then the points of roofwidget have shapes that say what bounds them,
+so that they change as those of the others do.
 
 - *cold*, *warm*: from running the cell to the frame with the complete chart, for the first and the second time in a
   page. *received*: what the kernel sends to the page until then, the first time, without what it sent when the widget's
@@ -352,9 +352,9 @@ REACHED = """\
 - During a drag labels keep their places, and numbers stand in boxes that do not follow them. Panels, sentence, table
   and ranking follow in idle time. A press draws nothing. Python gets four values a second, in idle time: what
   JupyterLab does for each message takes longer than a frame of ours.
-- Where a transform changes, something opaque moves, or the bounds of what is drawn between two clips change, the browser
-  makes all layers of the page anew, in every frame. So turned labels stand in turned coordinates, what moves is not
-  quite opaque, and each clip holds an empty box of fixed size: 14 of 84 frames of a drag, not 46.
+- Where a transform changes, something opaque moves, or the bounds of what is drawn between two clips change, the
+  browser makes all layers of the page anew. So turned labels stand in turned coordinates, what moves is not quite
+  opaque, and each clip holds an empty box of fixed size: the layers are made in 14 of 84 frames of a drag, not in 46.
 - Labels and marks are kept until something moves, so a change of the theme places none.
 - The code is compressed, shared by all widgets, sent when the class is imported, and compiled in another thread. A
   widget reaches the page in one message.
