@@ -180,7 +180,9 @@ def figure_of(
 def warm_up(language: str) -> None:
     """Start the engine of a language in the background, so that the first picture need not wait for it."""
     if language not in _ENGINES.drawing:
-        threading.Thread(target=_warm_up, args=(language,), daemon=True).start()
+        # Pyodide has no threads.
+        with contextlib.suppress(RuntimeError):
+            threading.Thread(target=_warm_up, args=(language,), daemon=True).start()
 
 
 def _warm_up(language: str) -> None:

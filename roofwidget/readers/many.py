@@ -7,7 +7,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -192,7 +192,7 @@ def read_many(
     how = (format, options, captures)
     with advancing(progress, len(paths), unit="file", description="reading") as advance:
         if client is None:
-            with ThreadPoolExecutor() as threads:
+            with _pool() as threads:
                 done = dict(_all(threads, as_completed, paths, how, advance))
         else:
             done = dict(_all(client, _completion_of(client), paths, how, advance))
@@ -225,6 +225,28 @@ def _paths(given: Any) -> list[str]:
     if twice is not None:
         raise ValueError(f"'{twice}' is given twice: remove one")
     return paths
+
+
+class _InTurn(Executor):
+    """Runs each task at once in this thread."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the future raises it
+            future.set_exception(error)
+        return future
+
+
+def _pool() -> Executor:
+    pool = ThreadPoolExecutor()
+    try:
+        pool.submit(int)
+    except RuntimeError:
+        # Pyodide has no threads.
+        return _InTurn()
+    return pool
 
 
 def _completion_of(client: Any) -> Any:
