@@ -36,6 +36,9 @@ The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make
   it is known; error correction and firmware take the rest. Bandwidths and all other rates are decimal: 1 TB/s = 10¹²
   bytes/s.
 - The ridge point is the bold peak over the bandwidth of the main memory, in FLOP/B.
+- Latencies are in ns, from a load to its data while nothing else uses the memory: those of a pointer chase of one
+  thread. All are measured, none is from a data sheet; of measurements that disagree it is the shortest. A level without
+  a number is unknown.
 - Links count **one way**, over all links of one chip, in GB/s. A **?** means that the source does not say which way it
   counts, or over how many links.
 - *Cross-checked* means that a second source was compared; *one source* means that none was found: take those figures
@@ -236,13 +239,24 @@ def _vendor(vendor: str, known: list[Chip]) -> str:
             _memory(one),
             _peaks(one),
             _bandwidths(one),
+            _latencies(one),
             units.format_significant(one.ridge_point(), 4),
             _links(one),
             "one source" if one.status == "single-source" else "cross-checked",
         )
         for one in known
     )
-    columns = ("chip", "year", "memory", "peaks, TFLOP/s", "bandwidths, TB/s", "ridge", "links, GB/s", "figures")
+    columns = (
+        "chip",
+        "year",
+        "memory",
+        "peaks, TFLOP/s",
+        "bandwidths, TB/s",
+        "latencies, ns",
+        "ridge",
+        "links, GB/s",
+        "figures",
+    )
     return f"## {vendor}\n\n{_table(columns, rows)}"
 
 
@@ -274,6 +288,12 @@ def _bandwidths(one: Chip) -> str:
     return " · ".join(said)
 
 
+def _latencies(one: Chip) -> str:
+    return " · ".join(
+        f"{level.name} {_scaled(level.latency, 1e-9)}" for level in one.memories.values() if level.latency is not None
+    )
+
+
 def _links(one: Chip) -> str:
     return " · ".join(
         f"{link.name} {'?' if link.bandwidth is None else _scaled(link.bandwidth, 1e9)}" for link in one.links.values()
@@ -288,7 +308,7 @@ def _disagreements(known: Iterable[Chip], numbers: dict[Source, int]) -> str:
             for check in checks:
                 ratio = units.format_significant(check.value / (ours[key].value or 1), 3)
                 theirs = shown(Figure(key, "", check.value, ours[key].unit))
-                who = f"{_cell(check.source.title)} [{numbers[check.source]}]"
+                who = f"{_cell(check.source.title)} [{numbers[_document(check.source, numbers)]}]"
                 rows.append((f"`{one.id}`", _short(key), shown(ours[key]), theirs, ratio, who))
     columns = ("chip", "figure", "ours", "theirs", "theirs / ours", "who says so")
     text = (
@@ -311,10 +331,15 @@ def _origins(known: Iterable[Chip], numbers: dict[Source, int]) -> str:
     return "## Where each figure is from\n\nThe numbers are those of the list below.\n\n" + "\n".join(lines) + "\n"
 
 
+def _document(source: Source, numbers: Iterable[Source]) -> Source:
+    """Return the document of a source, whose title may have a note."""
+    fitting = [known for known in numbers if known.url == source.url and source.title.startswith(known.title)]
+    return max(fitting, key=lambda known: len(known.title))
+
+
 def _origin(source: Source, numbers: dict[Source, int]) -> str:
     """Return a document's number, and what a derived figure was computed from."""
-    fitting = [known for known in numbers if known.url == source.url and source.title.startswith(known.title)]
-    document = max(fitting, key=lambda known: len(known.title))
+    document = _document(source, numbers)
     more = source.title.removeprefix(document.title).removeprefix(": ").strip()
     if document.confidence == "derived":
         return f"= {more}"

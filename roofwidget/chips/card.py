@@ -123,6 +123,8 @@ def _memory_rows(field: str, levels: Mapping[str, Memory], before: str = "") -> 
             yield f"{key}.usable", f"{name} usable capacity", level.usable, "B"
         if level.per_block is not None:
             yield f"{key}.per_block", f"{name} capacity for one block", level.per_block, "B"
+        if level.latency is not None:
+            yield f"{key}.latency", f"{name} latency, unloaded", level.latency, "s"
 
 
 def _link_rows(chip: Chip) -> Iterator[_Row]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TEXTS: Final = ("id", "name", "vendor", "family", "kind", "status", "default_precision")
 _FIGURE: Final = ("value", "source", "confidence", "formula", "note")
 _SOURCE: Final = ("title", "url", "confidence")
-_MEMORY: Final = ("bandwidth", "capacity", "usable", "per_block", "scope")
+_MEMORY: Final = ("bandwidth", "capacity", "usable", "per_block", "latency", "scope")
 _LINK: Final = ("bandwidth", "per_link", "latency", "printed")
 _CEILING: Final = ("name", "rate", "memory", "precision", "measured", *_FIGURE[1:])
 _CHECK: Final = ("figure", "value", "source", "confidence", "note")
@@ -160,6 +160,7 @@ class _Reader:
                 _text(table, "scope", f"of {field}['{level}'] {self.of}", path) if "scope" in table else "",
                 self.optional((*path, "usable"), table, "B"),
                 self.optional((*path, "per_block"), table, "B"),
+                self.optional((*path, "latency"), table, "s"),
             )
         return levels
 

@@ -92,6 +92,9 @@ class Memory:
     per_block
         bytes that one block of threads can allocate, or None for a whole unit's share. CUDA gives a block of an H100 at
         most 227 KiB of the 256 KiB of each multiprocessor; the rest is cache, and 1 KiB is reserved.
+    latency
+        Seconds from a load to its data while nothing else uses the memory, as a pointer chase of one thread measures
+        them; None when unknown. It is the least latency: with other loads under way a load takes longer.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class Memory:
     scope: str = ""
     usable: float | None = None
     per_block: float | None = None
+    latency: float | None = None
 
     @property
     def allocatable(self) -> float | None:

@@ -74,6 +74,7 @@ def _levels(name: str, given: Mapping[Any, Any], field: str) -> dict[str, Memory
             _text(memory.scope, f"scope of {what}"),
             optional(memory.usable, "B", f"usable of {what}"),
             optional(memory.per_block, "B", f"per_block of {what}"),
+            optional(memory.latency, "s", f"latency of {what}"),
         )
         _refuse_more_than_all(levels[level], what)
     return levels

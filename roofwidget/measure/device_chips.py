@@ -202,7 +202,9 @@ def _part(whole: Chip, name: str, compute: float, memory: float, *, guide: Sourc
         sources |= {f"memories.{key}.{part}": source(share(key)) for part, value in known.items() if value is not None}
     links = {key: link for key, link in whole.links.items() if is_host_link(key)}
     kept = tuple(f"links.{link}." for link in links)
-    same = {key: at for key, at in whole.sources.items() if key.startswith(kept) or key.endswith(".per_block")}
+    same = {
+        key: at for key, at in whole.sources.items() if key.startswith(kept) or key.endswith((".per_block", ".latency"))
+    }
     parts: dict[str, Any] = {
         key: replace(
             one,

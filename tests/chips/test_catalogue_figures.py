@@ -86,6 +86,11 @@ for _name in ["tpu-v5p", "a100-sxm-80gb", "l40s", "h100-sxm", "h200-sxm", "b200"
 for _name, _entry in ENTRIES.items():
     if "per_block" in _entry["memories"].get("L1", {}):
         ADDED[_name] = ADDED.get(_name, set()) | {"memories.L1.per_block"}
+# Latencies.
+for _name, _entry in ENTRIES.items():
+    for _level, _memory in _entry["memories"].items():
+        if "latency" in _memory:
+            ADDED[_name] = ADDED.get(_name, set()) | {f"memories.{_level}.latency"}
 for _name in ("p100-pcie-16gb", "t4", "rtx-2080ti", "a10g"):
     ADDED[_name] |= {"memories.L1.capacity"}
 for _name in ("gh200-96gb", "gh200-144gb", "gb200", "gb300"):
@@ -103,6 +108,8 @@ CORRECTED = {
 DIVIDED = {"rtx-pro-6000", "apple-m4-max"}
 # Sources that the data file lacks.
 ADDED_SOURCES = {
+    "ai_kernels",
+    "own_chase",
     "gh200_page",
     "cuda_cc",
     "b60_table",
@@ -227,6 +234,10 @@ def written(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def ceiling_key(ceiling: dict[str, Any]) -> str:
     return f"ceilings.measured.{ceiling.get('memory') or ceiling['precision']}"
+
+
+def is_latency(figure: str) -> bool:
+    return figure.endswith(".latency")
 
 
 def added_ceilings(entry: dict[str, Any]) -> set[str]:
@@ -396,6 +407,50 @@ def test_a_cache_or_a_scratchpad_has_its_size_in_powers_of_two(name: str, level:
     assert chip(name).memories[level].capacity == size
 
 
+@pytest.mark.parametrize(
+    ("name", "main", "cycles", "mhz"),
+    [
+        ("v100-pcie-16gb", "HBM", 434, 1380),
+        ("a100-sxm-80gb", "HBM", 552, 1410),
+        ("a40", "GDDR6", 556, 1740),
+        ("l40", "GDDR6", 625, 2490),
+        ("gh200-96gb", "HBM", 688, 1980),
+        ("mi100", "HBM", 634, 1430),
+        ("mi210", "HBM", 690, 1700),
+        ("mi300a", "HBM", 826, 2096),
+        ("mi300x", "HBM", 890, 2092),
+        ("h100-sxm", "HBM", 593, 1980),
+        ("rtx-4090", "GDDR6X", 636, 2520),
+        ("rtx-5090", "GDDR7", 936, 2407),
+        ("rtx-pro-6000-server", "GDDR7", 864, 2430),
+        ("b200", "HBM", 860, 1965),
+        ("b300", "HBM", 810, 2032),
+    ],
+)
+def test_a_latency_is_the_cycles_that_its_source_counts_over_the_clock(
+    name: str, main: str, cycles: int, mhz: int
+) -> None:
+    assert chip(name).memories[main].latency == pytest.approx(cycles / (mhz * 1e6), rel=2e-3)
+
+
+def test_latencies_are_measured_never_from_a_data_sheet_and_grow_with_the_distance() -> None:
+    for one in chips():
+        known = [level.latency for level in one.memories.values() if level.latency is not None]
+        assert known == sorted(known, reverse=True), one.id
+        for key, source in one.sources.items():
+            if key.startswith("memories.") and key.endswith(".latency"):
+                assert source.confidence in {"measured", "derived"}, (one.id, key)
+                assert "cycles" in source.title
+
+
+def test_of_latencies_that_disagree_the_shortest_is_the_figure_and_an_unknown_one_is_none() -> None:
+    h100 = chip("h100-sxm")
+    assert h100.memories["HBM"].latency == 299.4e-9
+    (other,) = h100.disputed["memories.HBM.latency"]
+    assert other.value == pytest.approx(700 / 1.98e9, rel=1e-3)
+    assert chip("tpu-v5p").memories["HBM"].latency is chip("epyc-9654").memories["L3"].latency is None
+
+
 def test_the_eighth_tpus_have_the_figures_of_googles_blog_and_the_peaks_of_jax() -> None:
     inference, training = chip("tpu-8i"), chip("tpu-8t")
     assert dict(inference.peak_flops) == {"bf16": 1101e12, "fp8": 8808e12}
@@ -502,8 +557,11 @@ def test_every_check_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
         if one.id in {"tpu-8i", "tpu-8t"}:
             # The figure of the data file is what another source says now.
             expected = [("memories.HBM.bandwidth", original["levels"][0]["bandwidth"]["value"], "jax")]
-        assert [(check.figure, check.value) for check in one.checks] == [want[:2] for want in expected]
-        assert [check["source"] for check in ENTRIES[one.id].get("checks", ())] == [want[2] for want in expected]
+        # The data file has no latencies.
+        written_ones = [check for check in ENTRIES[one.id].get("checks", ()) if not is_latency(check["figure"])]
+        found = [(check.figure, check.value) for check in one.checks if not is_latency(check.figure)]
+        assert found == [want[:2] for want in expected]
+        assert [check["source"] for check in written_ones] == [want[2] for want in expected]
     assert left_out == [("tpu-v5p", "peak_flops.fp8", 459e12)]
     assert chip("v5p").notes[0].startswith("fp8 is not listed as a roof: the TPU7x page prints 459")
 
@@ -609,6 +667,7 @@ def test_disputed_figures_are_those_that_others_put_more_than_three_percent_off(
     assert others(chip("h100-sxm")) == {
         "peak_flops.bf16": [1979e12, 1070.53056e12],
         "memories.HBM.bandwidth": [3.072e12],
+        "memories.HBM.latency": [353.5e-9],
     }
     assert others(chip("mi300x")) == {"peak_flops.bf16": [653.7e12], "memories.HBM.bandwidth": [6.81e12, 10.3e12]}
     assert others(chip("tpu-8i")) == {}

@@ -270,6 +270,18 @@ def test_the_bytes_of_one_block_pass_through_records_replacements_and_cards() ->
     assert (row.label, card.shown(row)) == ("L1 capacity for one block", "227 KiB")
 
 
+def test_the_latency_of_a_level_passes_through_records_replacements_and_cards() -> None:
+    one = Chip("x", {"bf16": 1e15}, {"HBM": Memory("HBM", "3 TB/s", latency="350 ns")})  # type: ignore[arg-type]
+    assert one.memories["HBM"].latency == 350e-9
+    assert one.to_dict()["memories"]["HBM"]["latency"] == 350e-9
+    assert Chip.from_dict(one.to_dict()) == one
+    assert one.replace(memories={"HBM": "4 TB/s"}).memories["HBM"].latency == 350e-9
+    (row,) = [figure for figure in one.figures if figure.key == "memories.HBM.latency"]
+    assert (row.label, card.shown(row)) == ("HBM latency, unloaded", "350 ns")
+    with pytest.raises(ValueError, match=r"latency of memories\['HBM'\] of chip 'x'"):
+        Chip("x", {"bf16": 1e15}, {"HBM": Memory("HBM", 3e12, latency=0.0)})
+
+
 @pytest.mark.parametrize(
     ("memory", "problem"),
     [
