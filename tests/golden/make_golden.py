@@ -2,8 +2,8 @@
 
 Run `python -m tests.golden.make_golden` to write them anew. Nothing of the package is imported here:
 the roofline follows from its definitions in exact fractions of the very doubles that the code is given
-(`golden_roofline.py`), formatting from decimal rounding (ties to even) of the exact value of a double, parsing from
-exact fractions, and the guide's tables are what the guide prints.
+(`golden_roofline.py`), and so do the latency roofs (`golden_latency.py`), formatting from decimal rounding (ties to
+even) of the exact value of a double, parsing from exact fractions, and the guide's tables are what the guide prints.
 
 In the files null is NaN (unknown) and ``"inf"`` is infinity; every other number is written so that it reads back as
 the same double.
@@ -283,8 +283,8 @@ def guide() -> dict[str, Any]:
 
 def files() -> dict[str, str]:
     """Return the text of each golden file by its name."""
-    roofline = runpy.run_path(str(HERE / "golden_roofline.py"))["roofline"]
-    made = {"roofline.json": roofline(), "units.json": units(), "guide.json": guide()}
+    parts = {name: runpy.run_path(str(HERE / f"golden_{name}.py"))[name]() for name in ("roofline", "latency")}
+    made = {f"{name}.json": part for name, part in parts.items()} | {"units.json": units(), "guide.json": guide()}
     return {name: _text(content) for name, content in made.items()}
 
 

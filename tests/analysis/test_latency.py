@@ -1,0 +1,214 @@
+"""The latency roof: golden cases by Little's law, waves of blocks, and what is a bound and what an estimate."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.analysis.latency import BYTES_IN_FLIGHT, BYTES_PER_THREAD, blocks_of, latency_roof, threads_of
+from roofwidget.chips import chips
+from tests import places
+from tests.places import json_of
+
+GOLDEN: dict[str, Any] = json_of(places.GOLDEN / "latency.json")
+CLOSE = 1e-12
+H100 = rw.Chip("H100", {"bf16": 989.5e12}, {"HBM": rw.Memory("HBM", 3.35e12, latency=600e-9), "L2": 5.5e12})
+
+
+def chip_of(level: str) -> rw.Chip:
+    figures = GOLDEN["levels"][level]
+    memory = rw.Memory("HBM", figures["bandwidth"], latency=figures["latency"])
+    return rw.Chip(level, {"fp32": 1e12}, {"HBM": memory})
+
+
+def table_of(case: dict[str, Any]) -> rw.Kernels:
+    extra: dict[str, Any] = {}
+    if "threads" in case:
+        extra = {"grid": [f"{case['threads'] // 32} x 1 x 1"], "block": ["(32, 1, 1)"]}
+        extra |= {BYTES_PER_THREAD: [float(case["bytes_per_thread"])]}
+        extra |= {"waves per SM": [case["waves"]]} if "waves" in case else {}
+    if "in_flight" in case:
+        extra[BYTES_IN_FLIGHT] = [float(case["in_flight"])]
+    return rw.Kernels(["k"], [0.0], {"HBM": [float(case["bytes"])]}, count=[case["count"]], extra=extra)
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"])
+def test_the_latency_roof_is_that_of_littles_law_in_exact_fractions(case: dict[str, Any]) -> None:
+    roof = latency_roof(table_of(case), chip_of(case["level"]))
+    expected = case["expected"]
+    for name in ("in_flight", "attainable_bandwidth", "time"):
+        assert math.isclose(float(getattr(roof, name)[0]), expected[name], rel_tol=CLOSE, abs_tol=0.0), name
+    # An H100's product is a tie at 2010000 bytes, which rounding decides.
+    is_tie = math.isclose(expected["in_flight"], roof.needed, rel_tol=CLOSE)
+    assert is_tie or (float(roof.attainable_bandwidth[0]) < roof.bandwidth) == expected["is_below_bandwidth"]
+    assert roof.is_bound.tolist() == [True]
+
+
+def test_the_bytes_in_flight_for_the_full_bandwidth_are_bandwidth_times_latency() -> None:
+    for one in GOLDEN["needed"]:
+        figures = GOLDEN["levels"][one["level"]]
+        assert math.isclose(rw.bytes_in_flight(figures["bandwidth"], figures["latency"]), one["bytes"], rel_tol=CLOSE)
+    for one in GOLDEN["reach"]:
+        figures = GOLDEN["levels"][one["level"]]
+        found = rw.bytes_to_reach(one["share"], figures["bandwidth"], figures["latency"])
+        assert math.isclose(found, one["bytes"], rel_tol=CLOSE)
+
+
+@pytest.mark.parametrize("one", GOLDEN["waves"])
+def test_waves_of_blocks_fill_the_units_of_a_chip(one: dict[str, Any]) -> None:
+    found = rw.waves(one["blocks"], one["units"], blocks_per_unit=one["blocks_per_unit"])
+    assert (found.waves, found.tail) == (one["waves"], one["tail"])
+    assert math.isclose(found.efficiency, one["efficiency"], rel_tol=CLOSE)
+
+
+def test_109_blocks_on_108_sms_leave_half_of_the_places_empty() -> None:
+    assert str(rw.waves(109, 108)).endswith("1 full wave and a last one with 1 block, so 50 % of the places stay empty")
+    assert str(rw.waves(216, 108)) == "216 blocks on 108 places: 2 full waves"
+    assert str(rw.waves(25, 108)) == "25 blocks on 108 places: 23 % of the places are in use"
+
+
+@pytest.mark.parametrize(
+    ("name", "kibibytes"),
+    [
+        ("v100-pcie-16gb", 276),
+        ("a40", 217),
+        ("l40", 212),
+        ("mi100", 532),
+        ("rtx-4090", 248),
+        ("rtx-5090", 681),
+        ("rtx-pro-6000-server", 555),
+        ("gh200-96gb", 1357),
+    ],
+)
+def test_the_bytes_in_flight_of_known_chips_are_those_of_the_published_tables(name: str, kibibytes: int) -> None:
+    chip = rw.chip(name)
+    main = chip.memories[chip.main_memory]
+    assert main.latency is not None
+    assert rw.bytes_in_flight(chip.bandwidth(), main.latency) / 1024 == pytest.approx(kibibytes, abs=2.5)
+
+
+def test_half_a_megabyte_cannot_reach_the_bandwidth_of_an_h100_at_600_ns() -> None:
+    roof = latency_roof([("copy", 0, 5e5, 3e-6)], H100)
+    assert roof.sentence(0) == "moves 500 kB: at 600 ns that is at most 833 GB/s of 3.35 TB/s"
+    assert (roof.regime[0], roof.bound.regime[0]) == ("latency", "memory")
+    assert roof.explained[0] == pytest.approx(0.2)
+    assert roof.needed == pytest.approx(2.01e6)
+
+
+def test_a_latency_roof_changes_neither_the_bound_nor_utilization_nor_headroom() -> None:
+    kernels = rw.Kernels(["small", "big"], [1e6, 1e12], {"HBM": [5e5, 5e9]}, time=[3e-6, 5e-3])
+    roof, bound = latency_roof(kernels, H100), rw.bound(kernels, H100)
+    for name in ("time", "bound_by", "utilization", "headroom"):
+        np.testing.assert_array_equal(getattr(roof.bound, name), getattr(bound, name))
+    assert roof.regime.tolist() == ["latency", "memory"]
+
+
+def test_a_tie_and_a_longer_launch_are_no_latency() -> None:
+    exact = [("k", 0, 3.35e12 * 600e-9)]
+    assert latency_roof(exact, H100).regime[0] == "memory"
+    assert latency_roof([("k", 0, 5e5)], H100, launch_overhead="2 us").regime[0] == "overhead"
+    assert latency_roof([("k", 1e12, 5e5)], H100).regime[0] == "compute"
+
+
+def test_each_launch_waits_for_itself() -> None:
+    one, many = rw.Kernel("k", 0, 5e5), rw.Kernel("k", 0, 5e5 * 100, count=100)
+    assert latency_roof([many], H100).time[0] == pytest.approx(100 * latency_roof([one], H100).time[0])
+
+
+def test_it_is_a_bound_only_with_counted_bytes_and_the_unloaded_latency() -> None:
+    kernels = [("chase", 0, 6.4e6, 1e-2)]
+    counted = latency_roof(kernels, H100, in_flight=64)
+    assert (counted.is_bound[0], counted.is_counted[0]) == (True, True)
+    assert counted.sentence(0) == "has 64 B in flight: at 600 ns that is at most 107 MB/s of 3.35 TB/s"
+    guess = latency_roof(kernels, H100, in_flight=64, is_estimate=True)
+    assert (guess.is_bound[0], guess.is_counted[0], guess.regime[0]) == (False, False, "latency")
+    assert guess.sentence(0) == "has about 64 B in flight: at 600 ns that is about 107 MB/s of 3.35 TB/s"
+    assert "latency (estimate)" in repr(guess)
+    loaded = latency_roof([("copy", 0, 5e5, 3e-6)], H100, latency="1 us", is_estimate=True)
+    assert (loaded.is_bound[0], loaded.is_counted[0]) == (False, True)
+    assert loaded.sentence(0) == "moves 500 kB: at 1 µs that is about 500 GB/s of 3.35 TB/s"
+
+
+def test_no_launch_has_more_bytes_in_flight_than_it_moves() -> None:
+    roof = latency_roof([("k", 0, 1e3)], H100, in_flight=1e9, is_estimate=True)
+    assert roof.in_flight[0] == 1e3
+    assert roof.is_bound[0]
+
+
+def test_an_unknown_latency_stays_unknown_and_says_so() -> None:
+    plain = rw.Chip("Plain", {"bf16": 1e15}, {"HBM": 3e12})
+    roof = latency_roof([("copy", 0, 5e5, 3e-6)], plain)
+    assert np.isnan(roof.time).all()
+    assert np.isnan(roof.attainable_bandwidth).all()
+    assert (roof.regime[0], roof.is_bound[0], roof.sentence(0)) == ("memory", False, "")
+    assert roof.notes == ("Plain has no latency for HBM: give latency='350 ns'.",)
+    assert "latency unknown" in repr(roof)
+    unknown = latency_roof([("copy", 0, None, 3e-6)], H100)
+    assert (np.isnan(unknown.time[0]), unknown.regime[0], unknown.sentence(0)) == (True, "unknown", "")
+
+
+def test_bytes_in_flight_on_average_follow_from_the_achieved_rate() -> None:
+    roof = latency_roof([("chase", 0, 1.547e6, 6.924e-3)], H100, latency="299.4 ns")
+    assert roof.in_flight_on_average[0] == pytest.approx(1.547e6 / 6.924e-3 * 299.4e-9)
+
+
+def test_grids_and_blocks_are_read_as_the_tools_write_them() -> None:
+    extra = {"grid": ["(132, 2, 1)", "128 x 1 x 1", None], "block": ["(256, 1, 1)", "64 x 2 x 1", "(1, 1, 1)"]}
+    cuda = rw.Kernels(["a", "b", "c"], [1.0] * 3, [1.0] * 3, extra=extra)
+    np.testing.assert_array_equal(blocks_of(cuda), [264, 128, np.nan])
+    np.testing.assert_array_equal(threads_of(cuda), [264 * 256, 128 * 128, np.nan])
+    amd = rw.Kernels(["a"], [1.0], [1.0], extra={"grid": [65536.0], "workgroup": [256.0]})
+    assert (blocks_of(amd)[0], threads_of(amd)[0]) == (256, 65536)
+    bare = rw.Kernels(["a"], [1.0], [1.0])
+    assert np.isnan(blocks_of(bare)[0])
+
+
+def test_the_efficiency_of_waves_is_that_of_the_file() -> None:
+    extra = {"waves per SM": [133 / 132, 2.0, 0.25]}
+    roof = latency_roof(rw.Kernels(["a", "b", "c"], [1.0] * 3, [1.0] * 3, extra=extra), H100)
+    np.testing.assert_allclose(roof.wave_efficiency, [133 / 264, 1.0, 0.25], rtol=CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"memory": "all"}, ValueError, "one memory level"),
+        ({"memory": "L7"}, rw.MissingFigureError, "no memory 'L7'"),
+        ({"latency": 0}, ValueError, "latency"),
+        ({"in_flight": -1}, ValueError, "in_flight"),
+        ({"bytes_per_thread": "fast"}, ValueError, "bytes_per_thread"),
+        ({"inflight": 1}, TypeError, "in_flight"),
+    ],
+)
+def test_wrong_options_are_refused_by_their_name(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        latency_roof([("k", 0, 1)], H100, **options)
+
+
+@pytest.mark.parametrize(("blocks", "units", "each"), [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1.5, 1, 1), (-3, 1, 1)])
+def test_waves_need_whole_numbers_from_1(blocks: Any, units: Any, each: Any) -> None:
+    with pytest.raises(ValueError, match=r"waves: .* must be a whole number from 1"):
+        rw.waves(blocks, units, blocks_per_unit=each)
+    with pytest.raises(ValueError, match="share must be from 0 to below 1"):
+        rw.bytes_to_reach(1.0, 1e12, 1e-6)
+
+
+def test_a_roof_can_be_pickled_and_shown_as_a_table() -> None:
+    roof = pickle.loads(pickle.dumps(latency_roof([("<b>", 0, 5e5, 3e-6)], H100)))  # noqa: S301 - what the test wrote
+    assert "&lt;b&gt;" in roof._repr_html_()
+    frame = roof.to_dataframe()
+    assert frame["regime"].tolist() == ["latency"]
+    assert frame["is_bound"].tolist() == [True]
+
+
+def test_every_latency_of_the_catalogue_makes_a_roof() -> None:
+    for chip in chips():
+        for level, memory in chip.memories.items():
+            if memory.latency is not None and memory.bandwidth is not None:
+                roof = latency_roof([("k", 0, {level: 64.0})], chip, memory=level)
+                assert roof.time[0] == pytest.approx(memory.latency)
