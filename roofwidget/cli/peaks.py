@@ -15,8 +15,8 @@ from roofwidget.measure.hardware_peaks import HardwarePeaks
 from roofwidget.measure.peaks import measure_peaks
 
 DESCRIPTION: Final = """\
-Measure the peak FLOP rates and the memory bandwidths of this machine. Other
-programs on the machine make them lower.
+Measure the peak FLOP rates, and the bandwidths and latencies of the memories of
+this machine. Other programs on the machine make them worse.
 
   roofwidget peaks
   roofwidget peaks --device cuda --budget 20
@@ -71,7 +71,8 @@ def _toml(chip: Chip) -> str:
     for level, memory in chip.memories.items():
         capacity = "" if memory.capacity is None else f', capacity = "{memory.capacity:.0f} B"'
         bandwidth = _figure(memory.bandwidth or 0.0, "B/s")
-        lines.append(f"memories.{json.dumps(level)} = {{ bandwidth = {bandwidth}{capacity} }}")
+        latency = "" if memory.latency is None else f", latency = {_figure(memory.latency, 's')}"
+        lines.append(f"memories.{json.dumps(level)} = {{ bandwidth = {bandwidth}{capacity}{latency} }}")
     lines += ["", "[sources.measured]", 'title = "roofwidget peaks"', 'confidence = "measured"', ""]
     return "\n".join(lines)
 

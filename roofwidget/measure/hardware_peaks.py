@@ -25,20 +25,21 @@ _UNNAMED: Final = "this machine"
 
 @dataclass(frozen=True)
 class MeasuredRate:
-    """One measured ceiling: the peak of a precision, or the bandwidth of a memory level.
+    """One measured figure: the peak of a precision, or the bandwidth or latency of a memory level.
 
     Parameters
     ----------
     name
         The precision, such as ``fp32``, or the memory level, such as ``L2``.
     unit
-        ``FLOP/s`` or ``B/s``.
+        ``FLOP/s`` or ``B/s``; ``s`` for a latency.
     value
-        The best rate, rounded to three digits.
+        The best rate, or the shortest latency, rounded to three digits.
     median
-        The median rate, rounded to three digits.
+        The median, rounded to three digits.
     spread
-        The distance between the quartiles of the rates, divided by the best; None for a single run.
+        The distance between the quartiles of the rates, divided by the best; None for a single run. Of a latency these
+        are the rates of loads.
     n
         The number of timed runs.
     method
@@ -103,6 +104,8 @@ class HardwarePeaks:
         What a reader must know about all figures.
     name
         The processor or accelerator.
+    latencies
+        The latency of each memory level that was measured, the main memory first.
 
     Raises
     ------
@@ -131,6 +134,7 @@ tf32_enabled=False, cudnn_benchmark=False)
     ceilings: tuple[MeasuredRate, ...] = ()
     warnings: tuple[str, ...] = ()
     name: str = ""
+    latencies: tuple[MeasuredRate, ...] = ()
 
     def __post_init__(self) -> None:
         peak = figure(self.peak_flops, "FLOP/s", "HardwarePeaks: peak_flops")
@@ -147,16 +151,24 @@ tf32_enabled=False, cudnn_benchmark=False)
         """The measured figures as a `Chip`, each with its method, threads and day as the source."""
         peaks = {rate.name: rate for rate in self.ceilings if rate.unit == "FLOP/s"}
         levels = {rate.name: rate for rate in self.ceilings if rate.unit == "B/s"}
+        waits = {rate.name: rate for rate in self.latencies if rate.name in levels}
         return Chip(
             f"{self.name or _UNNAMED} (measured)",
             {precision: rate.value for precision, rate in peaks.items()} or {self.dtype: self.peak_flops},
-            {level: Memory(level, rate.value, rate.capacity, rate.scope) for level, rate in levels.items()}
+            {
+                level: Memory(
+                    *(level, rate.value, rate.capacity, rate.scope),
+                    latency=waits[level].value if level in waits else None,
+                )
+                for level, rate in levels.items()
+            }
             or {"DRAM": self.peak_bandwidth},
             kind=_kind(self.device),
             default_precision=self.dtype,
             sources={
                 **{f"peak_flops.{name}": rate.source for name, rate in peaks.items()},
                 **{f"memories.{name}.bandwidth": rate.source for name, rate in levels.items()},
+                **{f"memories.{name}.latency": rate.source for name, rate in waits.items()},
             },
             notes=list(self._all_warnings()),
         )
@@ -164,8 +176,11 @@ tf32_enabled=False, cudnn_benchmark=False)
     def as_dict(self) -> dict[str, Any]:
         """Return all fields as a dict of numbers, texts, lists and dicts, as JSON takes them."""
         found = asdict(self)
-        ceilings = [{**asdict(rate), "warnings": list(rate.warnings)} for rate in self.ceilings]
-        return {**found, "ceilings": ceilings, "warnings": list(self.warnings)}
+        rates = {
+            part: [{**asdict(rate), "warnings": list(rate.warnings)} for rate in getattr(self, part)]
+            for part in ("ceilings", "latencies")
+        }
+        return {**found, **rates, "warnings": list(self.warnings)}
 
     def __repr__(self) -> str:
         peak, bandwidth = f"{self.peak_flops:.3g}", f"{self.peak_bandwidth:.3g}"
@@ -177,14 +192,18 @@ tf32_enabled=False, cudnn_benchmark=False)
         )
 
     def __str__(self) -> str:
-        lines = aligned([_HEADER, *map(_cells, self.ceilings)]) if self.ceilings else []
+        lines = aligned([_HEADER, *map(_cells, self._figures)]) if self.ceilings else []
         return "\n".join([repr(self), *lines, *self._all_warnings()])
 
     def _repr_html_(self) -> str:
         caption = f"Measured peaks: {self.name or _UNNAMED}, {self.device}"
         if not self.ceilings:
             return html_with_notes(html_table(caption, ("figure", "value"), self._totals()), self.warnings)
-        return html_with_notes(html_table(caption, _HEADER, map(_cells, self.ceilings)), self._all_warnings())
+        return html_with_notes(html_table(caption, _HEADER, map(_cells, self._figures)), self._all_warnings())
+
+    @property
+    def _figures(self) -> tuple[MeasuredRate, ...]:
+        return (*self.ceilings, *self.latencies)
 
     def _totals(self) -> list[tuple[str, str]]:
         return [
@@ -194,8 +213,10 @@ tf32_enabled=False, cudnn_benchmark=False)
 
     def _all_warnings(self) -> Iterator[str]:
         yield from self.warnings
-        for rate in self.ceilings:
-            yield from (f"{rate.name}: {warning}" for warning in rate.warnings)
+        for rate in self._figures:
+            # `remarks_that_matter` finds the level before the colon.
+            what = "its latency: " if rate.unit == "s" else ""
+            yield from (f"{rate.name}: {what}{warning}" for warning in rate.warnings)
 
 
 def remarks_on_roofs(kernels: Kernels, bound: Bound) -> list[str]:
@@ -225,8 +246,9 @@ def remarks_that_matter(remarks: Iterable[str], kernels: Kernels, bound: Bound) 
 def _cells(rate: MeasuredRate) -> list[str]:
     digits = _FLOPS_DIGITS if rate.unit == "FLOP/s" else _BANDWIDTH_DIGITS
     scope = f" ({rate.scope})" if rate.scope else ""
+    latency = " latency" if rate.unit == "s" else ""
     return [
-        f"{rate.name}{scope}",
+        f"{rate.name}{latency}{scope}",
         format_quantity(rate.value, rate.unit, digits),
         format_quantity(rate.median, rate.unit, digits),
         "" if rate.spread is None else format_percent(rate.spread),

@@ -51,6 +51,9 @@ _MIN_ARRAY_BYTES: Final = 64 * _MIB
 _ARRAY_BYTES_WITHOUT_CACHES: Final = 128 * _MIB
 _ACCELERATOR_ARRAY_BYTES: Final = 512 * _MIB
 _SMALLEST_ARRAY_BYTES: Final = _MIB
+# A slow machine shuffles and writes a chain of loads at this rate. It takes at most this share of the budget.
+_CHAIN_BYTES_PER_S: Final = 512 * _MIB
+_CHAIN_SHARE: Final = 0.1
 # Writing the arrays takes at most this multiple of the time for their runs. A system can need two seconds for new pages
 # of a GB.
 _MAX_SETUP: Final = 1.0
@@ -75,6 +78,7 @@ _LEAST_SHARE: Final = 0.3
 _DRAM_WEIGHT: Final = 3.0
 _CACHE_WEIGHT: Final = 1.0
 _COMPUTE_WEIGHT: Final = 3.0
+_LATENCY_WEIGHT: Final = 0.5
 _MIN_RETRY_S: Final = 0.05
 _SCALING_SHARE: Final = 0.2
 
@@ -83,6 +87,9 @@ _MIN_MEDIAN: Final = 0.8
 _MIN_SCALING: Final = 0.7
 _MAX_LOAD: Final = 0.5
 _MIN_LEVEL_RATIO: Final = 0.8
+
+
+_QUANTITIES: Final = {"FLOP/s": "peak", "B/s": "bandwidth", "s": "latency"}
 
 
 @dataclass(frozen=True)
@@ -173,7 +180,7 @@ class _Figure:
 
     @property
     def description(self) -> str:
-        return f"measuring {self.name} {'peak' if self.unit == 'FLOP/s' else 'bandwidth'}"
+        return f"measuring {self.name} {_QUANTITIES[self.unit]}"
 
 
 def measure(
@@ -206,7 +213,8 @@ def measure(
     with run:
         done = run.in_budget(run.figures(), progress)
         warnings = [*notes, *run.notes]
-    rates = sorted((_rate(figure, found) for figure, found in done), key=lambda rate: rate.unit != "FLOP/s")
+    figures = [_rate(figure, found) for figure, found in done]
+    rates = sorted((rate for rate in figures if rate.unit != "s"), key=lambda rate: rate.unit != "FLOP/s")
     peak = rates[0]
     main = next(rate for rate in rates if rate.unit == "B/s")
     uses_torch = any("torch" in several for several in request.frameworks)
@@ -214,6 +222,7 @@ def measure(
         *(peak.value, main.value, peak.value / main.value, request.device, peak.name, peak.name == "tf32"),
         cudnn_benchmark=uses_torch and probes_of("torch").cudnn_benchmark(),
         ceilings=tuple(rates),
+        latencies=tuple(rate for rate in figures if rate.unit == "s"),
         warnings=tuple(dict.fromkeys([*warnings, *_disorder(rates)])),
         name=name or f"{machine.name}, {request.threads} thread{'s' if request.threads > 1 else ''}",
     )
@@ -298,7 +307,7 @@ class _Run:
             for precision, frameworks in zip(self.request.precisions, self.request.frameworks, strict=True)
             if not self._is_left_out(precision, frameworks[0])
         ]
-        return [*self._memories(), *compute]
+        return [*self._memories(), *self._latencies(), *compute]
 
     def _compute(self, precision: str, frameworks: Sequence[str]) -> _Figure:
         sizes = _CPU_SIZES if self.request.is_cpu else _ACCELERATOR_SIZES
@@ -383,11 +392,9 @@ class _Run:
                 self._notes.append(f"{name} is left out: the system names no such cache")
 
     def _dram(self) -> _Figure:
-        probes = self._probes["numpy" if self.request.is_cpu else self.request.frameworks[0][0]]
-
         def sample(budget_s: float) -> Sample:
             with self.clock.apart():
-                probe = probes.memory(self._array_bytes(), budget_s * _MAX_SETUP)
+                probe = self._memory_probes.memory(self._array_bytes(), budget_s * _MAX_SETUP)
             size = probe.work / _MOVES
             for last in self.machine.caches[-1:] if self.request.is_cpu else ():
                 if size < _MIN_ARRAY_TO_CACHE * last.capacity * last.count:
@@ -428,6 +435,43 @@ class _Run:
             f"{scope}, lower bound" if cache.level == _LOWER_BOUND_LEVEL else scope,
             float(cache.capacity * cache.count),
         )
+
+    def _latencies(self) -> Iterator[_Figure]:
+        """Yield the latency of each measured level except L1, whose latency is that of the loop itself."""
+        probes = self._memory_probes
+        if probes.no_latency:
+            self._notes.append(f"the latency of memory is left out: {probes.no_latency}")
+            return
+        if not self.request.is_cpu:
+            yield self._latency("DRAM", _ACCELERATOR_ARRAY_BYTES)
+            return
+        last = self.machine.caches[-1:]
+        chain_bytes = max(_MIN_ARRAY_BYTES, _ARRAY_TO_CACHE * last[0].capacity) if last else _ARRAY_BYTES_WITHOUT_CACHES
+        needed_s = chain_bytes / _CHAIN_BYTES_PER_S / _CHAIN_SHARE
+        # A chain that is shorter would be in part in the last cache.
+        if not self._fits(chain_bytes):
+            self._notes.append("the latency of DRAM is left out: the free memory is too small for its chain of loads")
+        elif needed_s > self.request.budget_s:
+            self._notes.append(f"the latency of DRAM is left out: it needs budget_s={needed_s:.2g} or more")
+        else:
+            yield self._latency("DRAM", chain_bytes)
+        asked = LEVELS if self.request.levels is None else self.request.levels
+        for cache in reversed(self.machine.caches):
+            chain = working_set_bytes(cache, self.machine.caches, 1)
+            if cache.name in asked and cache.level != _LOWER_BOUND_LEVEL and chain:
+                yield self._latency(cache.name, chain)
+
+    def _latency(self, name: str, chain_bytes: int) -> _Figure:
+        def sample(budget_s: float) -> Sample:
+            with self.clock.apart():
+                probe = self._memory_probes.latency(chain_bytes)
+            return self.sampler.sample(probe, budget_s)
+
+        return _Figure(name, "s", _LATENCY_WEIGHT, sample)
+
+    @property
+    def _memory_probes(self) -> Any:
+        return self._probes["numpy" if self.request.is_cpu else self.request.frameworks[0][0]]
 
     def _fits(self, size: int) -> bool:
         free = self.machine.free_memory
@@ -516,8 +560,9 @@ def _capacity_per_thread(cache: system.Cache, threads: int) -> float:
 
 def _rate(figure: _Figure, found: _Measured) -> MeasuredRate:
     sample = found.sample
+    best, middle = (1 / rate if figure.unit == "s" else rate for rate in (sample.best, sample.median))
     return MeasuredRate(
-        *(figure.name, figure.unit, _rounded(sample.best), _rounded(sample.median)),
+        *(figure.name, figure.unit, _rounded(best), _rounded(middle)),
         None if sample.spread is None else round(sample.spread, 3),
         *(len(sample.rates), sample.probe.method, sample.probe.threads),
         datetime.now().astimezone().date().isoformat(),

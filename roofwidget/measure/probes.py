@@ -12,6 +12,11 @@ matmul(precision, size)
 memory(array_bytes, setup_s)
     Returns the `Probe` of ``a += b`` on two arrays of this many bytes each, with ``3 array_bytes`` bytes. The arrays
     are smaller if a CPU cannot write all of them in `setup_s` seconds.
+latency(chain_bytes)
+    Returns the `Probe` of loads of which each needs the result of the load before, from random lines of a chain of this
+    many bytes. Its work is the number of loads.
+no_latency
+    Why there is no such probe; empty if there is one.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ class Probe:
     Parameters
     ----------
     work
-        FLOPs or bytes of one run.
+        FLOPs, bytes or loads of one run.
     seconds
         Runs the work a number of times and returns the seconds of each run.
     method

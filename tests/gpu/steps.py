@@ -15,6 +15,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -469,36 +470,13 @@ def _triton_rates() -> dict[str, float]:
 
 def _triton_latency() -> dict[str, list[float]]:
     """Return ns of a load that depends on the load before, least to most of seven runs, by KiB of the chain."""
-    import torch
-    import triton
-    import triton.language as tl
-
-    @triton.jit  # type: ignore[untyped-decorator, unused-ignore]
-    def chase(to, following, steps):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-        at = tl.load(to).to(tl.int64)
-        for _ in range(steps):
-            at = tl.load(following + at).to(tl.int64)
-        tl.store(to, at.to(tl.int32))
+    from roofwidget.measure.torch.probes import probes
 
     found: dict[str, list[float]] = {}
-    apart = 32
-    for kib in (64, 8192, 24576, 524288, 2097152):
-        lines = kib * 1024 // (4 * apart)
-        order = torch.randperm(lines, device="cuda")
-        following = torch.zeros(lines * apart, dtype=torch.int32, device="cuda")
-        following[order * apart] = (order.roll(-1) * apart).to(torch.int32)
-        to = torch.zeros(1, dtype=torch.int32, device="cuda")
-        runs = []
-        for _ in range(8):
-            begin, middle, end = (torch.cuda.Event(enable_timing=True) for _ in range(3))
-            begin.record()
-            chase[(1,)](to, following, 2000, num_warps=1)
-            middle.record()
-            chase[(1,)](to, following, 12000, num_warps=1)
-            end.record()
-            end.synchronize()
-            runs.append((middle.elapsed_time(end) - begin.elapsed_time(middle)) * 1e6 / 10000)
-        found[str(kib)] = sorted(runs[1:])
+    with probes(device="cuda:0", threads=1, usable=1, clock=time.perf_counter) as torch_probes:
+        for kib in (64, 8192, 24576, 524288, 2097152):
+            probe = torch_probes.latency(kib * 1024)
+            found[str(kib)] = sorted(seconds * 1e9 / probe.work for seconds in probe.seconds(7))
     return found
 
 

@@ -6,6 +6,7 @@ Probes and clocks are fakes, except in the last tests, which measure this machin
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import pickle
@@ -42,6 +43,9 @@ REQUEST = PeakRequest("cpu", ("fp32", "fp64"), (("numpy",), ("numpy",)), frozens
 FLOPS = {"fp32": 200e9, "fp64": 100e9, "bf16": 400e9, "fp16": 1e9}
 MATMUL_SETUP_S = {"fp32": 0.01, "fp64": 0.01, "bf16": 0.01, "fp16": 0.01}
 ARRAYS_SETUP_S = 0.3
+CHAIN_SETUP_S = 0.2
+# By the bytes of the chain: those of DRAM, and of L3 and L2 for one thread.
+LATENCIES = {128 * MIB: 100e-9, 512 * MIB: 340e-9, int(math.sqrt(32) * MIB): 20e-9, 512 * KIB: 4e-9}
 
 
 class Clock:
@@ -57,6 +61,7 @@ class FakeProbes:
 
     notes: Sequence[str] = ()
     active_wait_s = 0.0
+    no_latency = ""
 
     def __init__(self, clock: Clock, threads: int) -> None:
         self.clock = clock
@@ -91,6 +96,11 @@ class FakeProbes:
         count = threads or self.threads
         rate = level * count * (self.scaling if count > 1 else 1)
         return self.probe(rate / 100, rate, f"fake a += b, {working_set}", count)
+
+    def latency(self, chain_bytes: int) -> Probe:
+        self.asked.append(("latency", chain_bytes))
+        self.clock.now += CHAIN_SETUP_S * chain_bytes / (128 * MIB)
+        return self.probe(1e4, 1 / LATENCIES.get(chain_bytes, 100e-9), f"fake chain, {chain_bytes}", 1)
 
 
 @pytest.fixture
@@ -128,7 +138,44 @@ def test_peaks_bandwidths_and_ridge_point_are_those_of_the_machine(fakes: FakePr
         *[("fp32", 200e9), ("fp64", 100e9)],
         *[("DRAM", 40e9), ("L3", 200e9), ("L2", 300e9), ("L1", 400e9)],
     ]
+    assert [(one.name, one.unit, one.value) for one in found.latencies] == [
+        *[("DRAM", "s", 100e-9), ("L3", "s", 20e-9), ("L2", "s", 4e-9)]
+    ]
     assert found.warnings == ()
+
+
+def test_a_latency_has_its_spread_and_method_and_is_part_of_the_chip(fakes: FakeProbes) -> None:
+    fakes.slowdown = itertools.cycle([1.0, 1.25])
+    found = measured(fakes, steps=10)
+    dram = found.latencies[0]
+    # Of rates that are 1 and 0.8 of the best, the quartiles are 0.2 apart.
+    assert (dram.value, dram.spread) == (100e-9, 0.2)
+    assert (dram.threads, dram.method) == (1, f"fake chain, {128 * MIB}")
+    assert 100e-9 <= dram.median <= 125e-9
+    assert found.chip.memories["DRAM"].latency == 100e-9
+    assert found.chip.memories["L1"].latency is None
+    assert found.chip.sources["memories.L3.latency"].title.startswith("measured with fake chain")
+    assert "DRAM latency" in str(found)
+    assert "100 ns" in found._repr_html_()
+    assert found.as_dict()["latencies"][0]["unit"] == "s"
+    assert rw.latency_roof([("k", 0, 64.0)], found).time[0] == 100e-9
+
+
+def test_a_latency_stays_within_the_budget_or_is_left_out_in_words(fakes: FakeProbes) -> None:
+    found = measured(fakes, budget_s=1.0)
+    assert [one.name for one in found.latencies] == ["L3", "L2"]
+    assert found.warnings == ("the latency of DRAM is left out: it needs budget_s=2.5 or more",)
+    small = measured(fakes, replace(TWO_CORES, free_memory=256 * MIB))
+    assert "the latency of DRAM is left out: the free memory is too small for its chain of loads" in small.warnings
+    fakes.no_latency = "PyTorch cannot follow a chain of loads on mps"
+    mps = measured(fakes, device="mps", frameworks=(("torch",), ("torch",)))
+    assert mps.latencies == ()
+    assert mps.warnings == ("the latency of memory is left out: PyTorch cannot follow a chain of loads on mps",)
+
+
+def test_an_accelerator_has_the_latency_of_its_main_memory(fakes: FakeProbes) -> None:
+    found = measured(fakes, device="cuda:0", frameworks=(("torch",), ("torch",)))
+    assert [(one.name, one.value) for one in found.latencies] == [("DRAM", 340e-9)]
 
 
 def test_each_ceiling_says_how_it_was_measured(fakes: FakeProbes) -> None:
@@ -148,7 +195,7 @@ def test_the_chip_has_each_figure_with_its_source_and_the_main_memory_first(fake
     assert chip.memories["L1"].scope == "per core, lower bound"
     assert {source.confidence for source in chip.sources.values()} == {"measured"}
     assert "fake a += b, 2 threads, 20" in chip.sources["memories.DRAM.bandwidth"].title
-    assert len(chip.sources) == 6
+    assert len(chip.sources) == 9
 
 
 def test_the_chip_judges_kernels_and_goes_into_a_widget(fakes: FakeProbes) -> None:
@@ -400,8 +447,8 @@ def test_a_high_load_is_said_where_the_system_does_not_say_who_works(
 def test_progress_counts_the_figures(fakes: FakeProbes) -> None:
     seen: list[tuple[int, int | None]] = []
     measure(REQUEST, TWO_CORES, clock=fakes.clock, progress=lambda done, total: seen.append((done, total)))
-    assert seen[0] == (0, 6)
-    assert seen[-1] == (6, 6)
+    assert seen[0] == (0, 9)
+    assert seen[-1] == (9, 9)
 
 
 # -- what a machine lacks ----------------------------------------------------------------------------------------------
@@ -711,6 +758,41 @@ def test_numpys_probes_do_the_work_that_they_count() -> None:
         assert list(memory.seconds(3)) == [1.0, 1.0, 1.0]
         assert cache.work % (2 * 24 * 2**10) == 0
     assert found.notes == []
+
+
+def test_numpys_loads_depend_on_each_other_and_visit_every_line_once() -> None:
+    lines = 1000
+    chain = numpy_probes._chain(lines)
+    visited = np.zeros(lines + 1, np.intp)
+    assert numpy_probes._chase(chain, visited)
+    assert visited[0] == visited[-1] == 0
+    assert sorted(visited[:-1] // 8) == list(range(lines))
+
+
+def test_numpy_that_copies_what_overlaps_measures_no_latency(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = np.take
+
+    def copied(a: Any, indices: Any, **options: Any) -> Any:
+        return real(a, indices.copy(), **options)
+
+    with numpy_probes.probes(device="cpu", threads=1, usable=1, clock=time.perf_counter) as probes:
+        assert probes.no_latency == ""
+        monkeypatch.setattr(np, "take", copied)
+        assert probes.no_latency == "numpy does not load one by one"
+
+
+def test_the_loop_itself_is_no_latency() -> None:
+    ticks = iter([*([0.0, 1e-4] * 10), *([0.0, 3e-3] * 30)])
+    probe = numpy_probes.NumpyProbes([], 1, 1, lambda: next(ticks)).latency(2**20)
+    assert (probe.work, probe.threads, probe.method) == (20_000, 1, "numpy chain of loads, 1024 KiB")
+    np.testing.assert_allclose(probe.seconds(3), [2.9e-3] * 3)
+
+
+def test_pytorch_says_where_it_measures_no_latency(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert torch_probes.TorchProbes("mps", 1, time.perf_counter).no_latency.endswith("a chain of loads on mps")
+    monkeypatch.setattr(torch_probes, "find_spec", lambda _name: None)
+    reason = torch_probes.TorchProbes("cuda:0", 1, time.perf_counter).no_latency
+    assert reason == "it needs Triton, which is not installed"
 
 
 def test_another_number_of_threads_is_said_where_the_blas_cannot_be_limited(monkeypatch: pytest.MonkeyPatch) -> None:

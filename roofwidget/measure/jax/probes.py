@@ -33,6 +33,7 @@ class JaxProbes:
     """
 
     active_wait_s = 0.0
+    no_latency = "JAX has no loop of single loads; PyTorch with Triton has"
 
     def __init__(self, device: str, threads: int, clock: Clock, notes: Sequence[str] = ()) -> None:
         import jax  # noqa: PLC0415 - optional

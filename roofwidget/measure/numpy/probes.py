@@ -1,4 +1,4 @@
-"""What measures a CPU with numpy alone: a product of matrices, and ``a += b`` in memory and in each cache.
+"""What measures a CPU with numpy alone: a product of matrices, ``a += b`` in memory and in each cache, and latency.
 
 The probes of memory run one call of numpy per thread: numpy releases the interpreter lock meanwhile. ``a += b`` reads
 two numbers and writes one. The written line is already in the cache, so the counted bytes are all bytes that move.
@@ -37,6 +37,17 @@ _RUNS: Final = 10
 _CALIBRATION_BYTES: Final = 2_000_000
 _MAX_REPEATS: Final = 1_000_000_000
 
+# A chain of loads has one item in each cache line.
+_LINE_BYTES: Final = 64
+_LINE_ITEMS: Final = _LINE_BYTES // _ITEM_BYTES
+_LOADS: Final = 20_000
+_MIN_LINES: Final = 64
+# The loop's own time is that of a chain which the L1 cache of every processor holds.
+_LOOP_CHAIN_BYTES: Final = 16 * 2**10
+_LOOP_RUNS: Final = 10
+_WARMING_RUNS: Final = 10
+_SEED: Final = 0
+
 
 class NumpyProbes:
     """The probes of numpy on this machine's processors.
@@ -68,6 +79,7 @@ class NumpyProbes:
         self._workers = workers
         self._blas_threads = blas_threads
         self._clock = clock
+        self._loop_s: float | None = None
 
     def matmul(self, precision: str, size: int) -> Probe:
         a, b = (np.full((size, size), value, DTYPES[precision]) for value in (1.0, 0.5))
@@ -113,6 +125,30 @@ class NumpyProbes:
             f"numpy a += b, {working_set // 1024} KiB per thread",
             threads,
         )
+
+    @property
+    def no_latency(self) -> str:
+        return "" if _chase(_chain(_MIN_LINES), np.zeros(_MIN_LINES, np.intp)) else "numpy does not load one by one"
+
+    def latency(self, chain_bytes: int) -> Probe:
+        """Return loads that depend on each other, without the loop's own time: that of the same loop in the L1 cache.
+
+        So the seconds are those beyond a hit in L1.
+        """
+        if self._loop_s is None:
+            loop = _chain(_LOOP_CHAIN_BYTES // _LINE_BYTES)
+            self._loop_s = min(_timed_loads(loop, self._clock)(_LOOP_RUNS))
+        loop_s = self._loop_s
+        lines = max(_MIN_LINES, chain_bytes // _LINE_BYTES)
+        run = _timed_loads(_chain(lines), self._clock)
+        # Into the cache that is measured.
+        run(min(_WARMING_RUNS, 1 + lines // _LOADS))
+
+        def seconds(count: int) -> Sequence[float]:
+            # A chain that hits in L1 by chance takes no time of its own.
+            return [max(found - loop_s, loop_s / _LOADS) for found in run(count)]
+
+        return Probe(float(_LOADS), seconds, f"numpy chain of loads, {chain_bytes // 1024} KiB", 1)
 
     def _on_each_thread(self, make: Callable[[], _Made], threads: int | None = None) -> list[_Made]:
         if not self._workers:
@@ -180,6 +216,46 @@ def _repeated_update(count: int, repeats: int) -> Callable[[], object]:
     a, b = _written(count), _written(count)
     rows = np.broadcast_to(b, (repeats, count))
     return lambda: np.add.reduce(rows, axis=0, out=a)
+
+
+def _chain(lines: int) -> np.ndarray:
+    """Return an array in which the first item of each line has the position of the next, in one random cycle."""
+    order = np.random.default_rng(_SEED).permutation(lines) * _LINE_ITEMS
+    chain = np.zeros(lines * _LINE_ITEMS, np.intp)
+    chain[order] = np.roll(order, -1)
+    return chain
+
+
+def _chase(chain: np.ndarray, visited: np.ndarray) -> bool:
+    """Follow a chain from the first visited position to as many more as `visited` has; return whether numpy did.
+
+    `take` writes each result where it reads the next index. So each load waits for the one before. Should numpy copy
+    overlapping arrays, the indices are those of the run before, and the result is wrong.
+    """
+    start = visited[0]
+    visited[1:] = -1
+    np.take(chain, visited[:-1], out=visited[1:], mode="wrap")
+    return bool(visited[0] == start and (chain[visited[:-1]] == visited[1:]).all())
+
+
+def _timed_loads(chain: np.ndarray, clock: Clock) -> Callable[[int], Sequence[float]]:
+    """Return a function that follows a chain for some runs, and returns their seconds.
+
+    Each run goes on where the last one ended.
+    """
+    visited = np.zeros(_LOADS + 1, np.intp)
+
+    def follow() -> None:
+        np.take(chain, visited[:-1], out=visited[1:], mode="wrap")
+
+    def seconds(count: int) -> Sequence[float]:
+        times: list[float] = []
+        for _ in range(count):
+            times += timed(follow, clock)(1)
+            visited[0] = visited[-1]
+        return times
+
+    return seconds
 
 
 def _written(count: int) -> np.ndarray:

@@ -1,15 +1,17 @@
-"""What measures a device with PyTorch: a product of matrices, and ``a += b`` in the memory of an accelerator."""
+"""What measures a device with PyTorch: a product of matrices, and of an accelerator ``a += b`` and the latency."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, Final
 
 import torch
 
 from roofwidget.measure.probes import Clock, Probe, timed
+from roofwidget.measure.torch.chase import chase
 
 DTYPES: Final = {
     "fp64": torch.float64,
@@ -24,6 +26,11 @@ _FIRST_WITH_FP8: Final = (8, 9)
 _FIRST_WITH_TF32: Final = (8, 0)
 _MOVES: Final = 3
 _MS_PER_S: Final = 1e3
+# A chain of loads has one item of 4 bytes in so many: the longest cache line of GPUs.
+_LINE_BYTES: Final = 128
+# The difference of a long and a short chase is without launches.
+_LOADS: Final = 10_000
+_FEW_LOADS: Final = 2_000
 
 
 class TorchProbes:
@@ -79,6 +86,30 @@ class TorchProbes:
         a, b = (torch.full((count,), value, dtype=torch.float32, device=self.device) for value in (0.0, 1.0))
         moved = float(_MOVES * count * torch.float32.itemsize)
         return Probe(moved, lambda runs: self._seconds(lambda: a.add_(b), runs), "torch a += b", self._threads)
+
+    @property
+    def no_latency(self) -> str:
+        if not self.device.startswith("cuda"):
+            return f"PyTorch cannot follow a chain of loads on {self.device}"
+        return "" if find_spec("triton") is not None else "it needs Triton, which is not installed"
+
+    def latency(self, chain_bytes: int) -> Probe:
+        follow = chase()
+        items = _LINE_BYTES // torch.int32.itemsize
+        order = torch.randperm(chain_bytes // _LINE_BYTES, device=self.device, dtype=torch.int32) * items
+        chain = torch.zeros(len(order) * items, dtype=torch.int32, device=self.device)
+        chain[order.long()] = order.roll(-1)
+        at = torch.zeros(1, dtype=torch.int32, device=self.device)
+
+        def one_run(loads: int) -> float:
+            return self._seconds(lambda: follow(at, chain, loads), 1)[0]
+
+        def seconds(count: int) -> Sequence[float]:
+            return [one_run(_FEW_LOADS + _LOADS) - one_run(_FEW_LOADS) for _ in range(count)]
+
+        # The first chase compiles.
+        seconds(1)
+        return Probe(float(_LOADS), seconds, f"Triton chain of loads, {chain_bytes // 2**20} MiB", self._threads)
 
     @property
     def _threads(self) -> int | None:
