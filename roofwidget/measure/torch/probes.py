@@ -26,11 +26,10 @@ _FIRST_WITH_FP8: Final = (8, 9)
 _FIRST_WITH_TF32: Final = (8, 0)
 _MOVES: Final = 3
 _MS_PER_S: Final = 1e3
-# A chain of loads has one item of 4 bytes in so many: the longest cache line of GPUs.
+# A chain of loads has one item in each cache line, of the longest lines of GPUs.
 _LINE_BYTES: Final = 128
-# The difference of a long and a short chase is without launches.
+# So many that a launch takes less than 1 % of the time.
 _LOADS: Final = 10_000
-_FEW_LOADS: Final = 2_000
 
 
 class TorchProbes:
@@ -101,11 +100,8 @@ class TorchProbes:
         chain[order.long()] = order.roll(-1)
         at = torch.zeros(1, dtype=torch.int32, device=self.device)
 
-        def one_run(loads: int) -> float:
-            return self._seconds(lambda: follow(at, chain, loads), 1)[0]
-
         def seconds(count: int) -> Sequence[float]:
-            return [one_run(_FEW_LOADS + _LOADS) - one_run(_FEW_LOADS) for _ in range(count)]
+            return self._seconds(lambda: follow(at, chain, _LOADS), count)
 
         # The first chase compiles.
         seconds(1)
