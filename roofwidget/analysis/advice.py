@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from roofwidget.analysis.bound_report import where_bytes_are
+from roofwidget.analysis.latency import LATENCY, LatencyRoof
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.arguments import shown_value
@@ -37,6 +38,10 @@ SUGGESTIONS: Final = MappingProxyType(
         "between them.",
         "overhead-bound, close": "Launches take the time: fuse small kernels, batch them, or record them to be "
         "replayed at once.",
+        f"latency-bound, {_BELOW}": "Too few bytes are in flight, but that explains only a part: look for launches, "
+        "and for loads that wait for each other.",
+        "latency-bound, close": "Too few bytes are in flight to use the bandwidth: join small launches, use more "
+        "blocks, and let each thread load several values before it uses the first.",
         "way below both": "Neither compute nor memory explains the time, so a roofline cannot: profile for launches, "
         "synchronisation, latency and thrashing caches.",
         "above its roof": "No kernel can be there: check the counts of FLOPs and bytes, the measured time, the "
@@ -54,7 +59,53 @@ SUGGESTIONS: Final = MappingProxyType(
     }
 )
 """What to try, by situation."""
+_HALF_THE_BYTES: Final = (
+    "Let the kernel move half of the bytes, for example with a narrower type or half of the rows. If its time stays, "
+    "the bandwidth is not what limits it."
+)
+_LOWER_CLOCK: Final = (
+    "Run it with a lower clock of the chip, or with half of the arithmetic. If its time stays, compute is not what "
+    "limits it."
+)
+_NO_SENDING: Final = "Run the step without this communication. If its time stays, the link is not what limits it."
+_FEWER_LAUNCHES: Final = (
+    "Run the same work in half as many launches, or in a graph that replays them. If the time stays, launches are not "
+    "what limits it."
+)
+_MORE_LOADS: Final = (
+    "Give each launch twice the work, or each thread two independent loads. If the time for each byte stays, latency "
+    "is not what limits it."
+)
+CHECKS: Final = MappingProxyType(
+    {
+        f"memory-bound, {_BELOW}": _HALF_THE_BYTES,
+        "memory-bound, close": _HALF_THE_BYTES,
+        f"compute-bound, {_BELOW}": _LOWER_CLOCK,
+        "compute-bound, close": _LOWER_CLOCK,
+        f"network-bound, {_BELOW}": _NO_SENDING,
+        "network-bound, close": _NO_SENDING,
+        f"overhead-bound, {_BELOW}": _FEWER_LAUNCHES,
+        "overhead-bound, close": _FEWER_LAUNCHES,
+        f"latency-bound, {_BELOW}": _MORE_LOADS,
+        "latency-bound, close": _MORE_LOADS,
+        "way below both": "Time the kernel with ten times the work. If it takes ten times as long, neither a launch "
+        "nor a start explains its time.",
+        "above its roof": "Count FLOPs and bytes by hand for one launch, and compare the peaks with those of "
+        "measure_peaks. If both agree with the profile, its times are wrong.",
+        IDLE: "Record the threads of the host beside the device. If the host waits for the device in these gaps, "
+        "sooner launches gain nothing.",
+        FEED: "Run the step with inputs that are on the device already. If its time stays, the input is not what it "
+        "waits for.",
+        LINK: "Run the step without the copies. If its time stays, they are hidden behind kernels.",
+        COLLECTIVE: "Compare the time of the call on all ranks. If it is the same on each, no rank comes last.",
+        "unmeasured": "A measured time below the bound disproves the counts.",
+        "unknown": "Profile the FLOPs and bytes with counters of the hardware. If they are small, nothing is missing.",
+    }
+)
+"""The check that would disprove the advice, by situation."""
 
+# A shorter latency is there, but something else takes most of the time, such as the launch.
+_MIN_EXPLAINED: Final = 0.5
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
 # A share of 79.9 % must not be shown as 80 % if 80 % is a threshold. So its text gets up to this many more digits.
@@ -81,6 +132,8 @@ class Advice:
     times
         How many times as fast the kernel would be at its roof, as text such as "1.3". Empty unless the situation ends
         with "below its roof".
+    check
+        The check that would disprove the advice.
     """
 
     __module__ = "roofwidget"
@@ -91,6 +144,7 @@ class Advice:
     suggestion: str
     done: bool
     times: str = ""
+    check: str = ""
 
 
 class Advices(tuple[Advice, ...]):
@@ -114,7 +168,14 @@ class Advices(tuple[Advice, ...]):
 
 
 @keywords("advise")
-def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
+def advise(
+    bound: Bound,
+    close: float = 0.8,
+    stop: float = 0.95,
+    way_below: float = 0.1,
+    *,
+    latency: LatencyRoof | None = None,
+) -> Advices:
     """Return advice for each kernel: what limits it, the numbers, what to try, and whether to stop tuning.
 
     Advice compares the utilization (bound time over measured time) with the thresholds. So the words refer to the
@@ -130,6 +191,10 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
         From this utilization on, tuning of a kernel can stop.
     way_below
         The utilization below which neither compute nor memory explains the time.
+    latency
+        The result of `latency_roof` for the same kernels. A kernel whose latency time is the longest, and explains at
+        least half of its measured time, is latency-bound. The share of the time that latency explains is then compared
+        with `close` and `stop`.
 
     Returns
     -------
@@ -162,10 +227,16 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
             "advise needs 0 <= way_below < close <= stop <= 1, "
             f"got way_below {way_below!r}, close {close!r}, stop {stop!r}"
         )
-    return Advices(_advice(bound, row, close, stop, way_below) for row in range(len(bound)))
+    if latency is not None and len(latency) != len(bound):
+        raise ValueError(
+            f"latency has {counted(len(latency), 'kernel')} and the bound {len(bound)}: give those of one table"
+        )
+    return Advices(_advice(bound, row, close, stop, way_below, latency=latency) for row in range(len(bound)))
 
 
-def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float) -> Advice:
+def _advice(
+    bound: Bound, row: int, close: float, stop: float, way_below: float, *, latency: LatencyRoof | None
+) -> Advice:
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
     done, times = False, ""
     what = None if bound.non_kernels is None else bound.non_kernels[row]
@@ -181,6 +252,14 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
         situation, evidence = "unmeasured", _at_most(bound, row)
     elif bound.above_roof[row]:
         situation, evidence = "above its roof", _shares(bound, row, "above 100 %", (ABOVE_ROOF_FROM,), left=False)
+    elif latency is not None and latency.regime[row] == LATENCY and latency.explained[row] >= _MIN_EXPLAINED:
+        explained = float(latency.explained[row])
+        is_close = explained >= close
+        # A share above 1 says that the estimate is too long, or that data came from a nearer memory.
+        done = is_close and explained >= stop and bool(latency.is_bound[row])
+        situation = f"{LATENCY}-bound, {'close' if is_close else _BELOW}"
+        times = "" if is_close else format_factor(1 / explained)
+        evidence = f"{latency.sentence(row)}; latency explains {format_percent(min(1.0, explained))} of its time"
     elif utilization < way_below:
         situation = "way below both"
         evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
@@ -194,7 +273,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     suggestion = SUGGESTIONS[situation]
     if done:
         suggestion = f"Stop tuning this kernel; only its roof is left to be moved. {suggestion}"
-    return Advice(str(bound.names[row]), situation, evidence, suggestion, done, times)
+    return Advice(str(bound.names[row]), situation, evidence, suggestion, done, times, CHECKS[situation])
 
 
 def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import roofwidget as rw
-from roofwidget.analysis.advice import SUGGESTIONS, Advice, Advices, advise
+from roofwidget.analysis.advice import CHECKS, SUGGESTIONS, Advice, Advices, advise
 
 CHIP = rw.Chip("chip", {"bf16": 100}, {"HBM": 10, "L2": 50}, links={"Link": 5.0})
 
@@ -31,9 +31,54 @@ def overhead_bound(utilization: float) -> rw.Kernel:
     return rw.Kernel("tiny", 1, 1, time=2 / utilization, count=20)
 
 
-def one(kernel: rw.Kernel, *, thresholds: dict[str, float] | None = None, **options: Any) -> Advice:
+def one(kernel: rw.Kernel, *, thresholds: dict[str, Any] | None = None, **options: Any) -> Advice:
     (found,) = advise(rw.bound(kernel, CHIP, **options), **(thresholds or {}))
     return found
+
+
+def latency_advice(moved: float, time: float, **options: Any) -> Advice:
+    """Return the advice for a kernel on a chip with a latency of 2 s, which 20 bytes in flight fill."""
+    chip = rw.Chip("chip", {"bf16": 100}, {"HBM": rw.Memory("HBM", 10, latency=2)})
+    kernels = [rw.Kernel("copy", 0, moved, time=time)]
+    (found,) = advise(rw.bound(kernels, chip), latency=rw.latency_roof(kernels, chip, **options))
+    return found
+
+
+# -- latency -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_whose_time_is_mostly_latency_is_latency_bound_with_its_number() -> None:
+    found = latency_advice(5, 2.2)
+    assert (found.situation, found.done, found.times) == ("latency-bound, close", False, "")
+    assert found.evidence == "moves 5 B: at 2 s that is at most 2.5 B/s of 10 B/s; latency explains 91 % of its time"
+    assert latency_advice(5, 2.05).done
+    below = latency_advice(5, 3.0)
+    assert (below.situation, below.times) == ("latency-bound, below its roof", "1.5")
+
+
+def test_an_estimate_of_latency_never_stops_tuning_and_is_worded_as_one() -> None:
+    found = latency_advice(5, 2.05, in_flight=4, is_estimate=True)
+    assert (found.situation, found.done) == ("latency-bound, close", False)
+    assert "has about 4 B in flight: at 2 s that is about 2 B/s" in found.evidence
+    assert found.evidence.endswith("latency explains 100 % of its time")
+
+
+@pytest.mark.parametrize(("moved", "time"), [(5, 4.1), (5, 40), (200, 25)])
+def test_a_latency_that_explains_less_than_half_or_a_full_pipe_is_no_situation(moved: float, time: float) -> None:
+    assert not latency_advice(moved, time).situation.startswith("latency")
+
+
+def test_without_a_latency_roof_and_with_one_the_other_kernels_have_the_same_advice() -> None:
+    kernels = [memory_bound(0.5), compute_bound(0.9), network_bound(0.05)]
+    bound = rw.bound(kernels, CHIP)
+    assert advise(bound, latency=rw.latency_roof(kernels, CHIP, latency=1e-9)) == advise(bound)
+    with pytest.raises(ValueError, match="latency has 1 kernel and the bound 3: give those of one table"):
+        advise(bound, latency=rw.latency_roof(kernels[:1], CHIP))
+
+
+def test_every_situation_has_a_check_that_would_disprove_it() -> None:
+    assert set(CHECKS) == set(SUGGESTIONS)
+    assert one(memory_bound(0.5)).check == CHECKS["memory-bound, below its roof"]
 
 
 # -- situations --------------------------------------------------------------------------------------------------------
@@ -86,7 +131,7 @@ def test_the_distance_to_the_roof_decides_and_the_regime_names_it(
     ],
 )
 def test_a_share_is_shown_in_as_many_digits_as_leave_it_on_its_side_of_a_threshold(
-    utilization: float, thresholds: dict[str, float], evidence: str
+    utilization: float, thresholds: dict[str, Any], evidence: str
 ) -> None:
     assert one(memory_bound(utilization), thresholds=thresholds).evidence.startswith(evidence)
 
@@ -258,7 +303,7 @@ def test_a_program_of_many_kernels_gets_one_advice_each_in_its_order() -> None:
         {"stop": float("nan")},
     ],
 )
-def test_thresholds_out_of_order_are_refused(thresholds: dict[str, float]) -> None:
+def test_thresholds_out_of_order_are_refused(thresholds: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="0 <= way_below < close <= stop <= 1, got way_below"):
         advise(rw.bound([], CHIP), **thresholds)
 
