@@ -289,7 +289,7 @@ class _ChipFigures:
             default_precision=precision if precision in self.peak_flops else None,
             clock=self.clock if self.clock > 0 else None,
             ceilings=self.ceilings,
-            sources={key: source for key, source in self.sources.items() if key in figures},
+            sources={key: source for key, source in self.sources.items() if key in figures} | self._latency_sources,
         )
 
     @property
@@ -297,6 +297,13 @@ class _ChipFigures:
         """The measured clock divided by the data sheet's clock; 1 if a clock is unknown."""
         most = None if self.sheet is None else self.sheet.clock
         return self.clock / most if most is not None and self.clock > 0 else 1.0
+
+    @property
+    def _latency_sources(self) -> dict[str, Source]:
+        """The source of each latency: a report has none, so they are those of the catalogue."""
+        source = Source(f"catalogue: {'' if self.sheet is None else self.sheet.name}", confidence="measured")
+        known = (name for name, memory in self.memories.items() if memory.latency is not None)
+        return {f"memories.{name}.latency": source for name in known}
 
     @property
     def _sheet_source(self) -> Source:
@@ -316,9 +323,9 @@ class _ChipFigures:
         found = np.nan if metric is None else time_weighted_mean(self.launches, self.launches.metric(metric))
         size = float(found) if found > 0 else None
         if level != "DRAM":
-            return Memory(level, rate, size or memory.capacity, per_block=memory.per_block)
+            return Memory(level, rate, size or memory.capacity, per_block=memory.per_block, latency=memory.latency)
         capacity = max((known for known in (size, memory.capacity) if known is not None), default=None)
-        return Memory(level, rate, capacity, usable=size or memory.usable)
+        return Memory(level, rate, capacity, usable=size or memory.usable, latency=memory.latency)
 
 
 def _measured(peak: Peak) -> Source:
