@@ -20,6 +20,10 @@ from roofwidget.analysis.latency import bytes_to_reach as bytes_to_reach
 from roofwidget.analysis.latency import latency_roof as latency_roof
 from roofwidget.analysis.latency import waves as waves
 from roofwidget.analysis.messages import Messages as Messages  # not in __all__
+from roofwidget.analysis.plan import Evidence as Evidence  # not in __all__
+from roofwidget.analysis.plan import Plan as Plan  # not in __all__
+from roofwidget.analysis.plan import PlanStep as PlanStep  # not in __all__
+from roofwidget.analysis.plan import plan as plan
 from roofwidget.analysis.projection import Projection as Projection  # not in __all__
 from roofwidget.analysis.projection import project as project
 from roofwidget.analysis.rank_messages import RankMessages as RankMessages  # not in __all__

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.result import Bound
+from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.chips import ChipLike
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import (
@@ -411,10 +411,8 @@ def latency_roof(
         `Kernels`, or anything that converts to it.
     chip
         A chip, its name in the catalogue, or `HardwarePeaks`.
-    precision, launch_overhead
-        As in `roofwidget.bound`.
-    memory
-        The level whose bytes count: ``"main"``, or a level's name.
+    precision, memory, launch_overhead
+        As in `roofwidget.bound`. If all levels count, the latency roof is that of the main memory.
     latency
         Seconds without other loads, or text such as ``"350 ns"``, in place of the chip's `Memory.latency`.
     in_flight
@@ -434,7 +432,7 @@ def latency_roof(
     MissingFigureError
         If the chip lacks the precision or the level.
     TypeError, ValueError
-        If a number is no number, or is out of range, or `memory` is ``"all"``.
+        If a number is no number, or is out of range.
 
     Examples
     --------
@@ -446,15 +444,13 @@ def latency_roof(
     """
     where = look_up(chip)
     table = as_kernels(kernels)
-    if str(memory).casefold() == "all":
-        raise ValueError("latency_roof needs one memory level, such as memory='main'; 'all' is no level")
-    level = where.memory(memory)
-    found = bound_lenient(table, where, precision=precision, memory=level, launch_overhead=launch_overhead)
+    found = bound_lenient(table, where, precision=precision, memory=memory, launch_overhead=launch_overhead)
+    level = roof_level(found)
     known = where.memories[level].latency
     source = where.sources.get(f"memories.{level}.latency")
     seconds = float(quantity(latency, "s", "latency", above_zero=True)) if latency is not None else known
     each = found.bytes.get(level, np.full(len(table), np.nan)) / table.count
-    of_waves = _column(table, _WAVES)
+    of_waves = waves_of(table)
     flying, kinds = _in_flight(table, each, of_waves, in_flight, bytes_per_thread)
     is_given = np.isin(kinds, (_GIVEN, _BY_THREADS))
     counted_ones = (kinds == _BY_BYTES) | (is_given & (not is_estimate))
@@ -503,6 +499,11 @@ def _column(table: Kernels, name: str) -> Floats:
     if column is None or isinstance(column, DictColumn):
         return np.full(len(table), np.nan)
     return np.asarray(np.where(column > 0, column, np.nan), dtype=np.float64)
+
+
+def waves_of(table: Kernels) -> Floats:
+    """Return the waves of blocks of one launch of each kernel; NaN if the file does not have them."""
+    return _column(table, _WAVES)
 
 
 def blocks_of(table: Kernels) -> Floats:

@@ -24,6 +24,7 @@ to try. The kernels that save most time at their roof are first.
   roofwidget check trace.json --model model.py          how fast can it be?
   roofwidget check trace.json --work work.toml          rules of unknown work
   roofwidget check step.json --captures 'capture_*'     operations of graphs
+  roofwidget check profile.ncu-rep --plan               what to do, and why
 
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
@@ -54,6 +55,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--model",
         metavar="FILE.py[:NAME]",
         help="the model that the profile ran: four times for its ops, as 'roofwidget sol' finds them",
+    )
+    command.add_argument(
+        "--plan",
+        action="store_true",
+        help="what to do, by what it gains at most, each with evidence and a check that would disprove it",
     )
     command.add_argument("--json", action="store_true", help="JSON of the schema in check.schema.json; see docs/ci.md")
     command.add_argument(
@@ -98,6 +104,7 @@ def _check(options: argparse.Namespace) -> int:
         top=options.top,
         precision=options.precision,
         memory=options.memory,
+        with_plan=options.plan,
         model=None if options.model is None else (options.model, light_of(options.model, there, options.precision)),
     )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")

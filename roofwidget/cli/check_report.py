@@ -13,7 +13,9 @@ import numpy as np
 from roofwidget.analysis.advice import advise
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import compare_runs
+from roofwidget.analysis.plan import Plan, plan
 from roofwidget.analysis.projection import project
+from roofwidget.analysis.ranking import launches_added, ranking
 from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.analysis.verdict import Facts, facts_of, verdict_of
@@ -29,10 +31,6 @@ from roofwidget.workloads.speed_of_light import SpeedOfLight
 FORMAT: Final = "roofwidget-check"
 VERSION: Final = 1
 _MAX_NAMED_KERNELS: Final = 3
-# Launches of one name are added up if their FLOPs and bytes agree within about this factor: sums of unlike work would
-# have a bound below the sum of their bounds.
-_LIKE_WORK: Final = 1.1
-_WORK: Final = "work per launch"
 
 
 @dataclass(frozen=True)
@@ -70,10 +68,12 @@ def report(
     precision: str = "auto",
     memory: str = "main",
     model: tuple[str, SpeedOfLight] | None = None,
+    with_plan: bool = False,
 ) -> dict[str, Any]:
     """Return the document: numbers in SI base units, None where unknown.
 
-    `model` has the file of the model that the profile ran, as the user gave it, and its speed of light.
+    `model` has the file of the model that the profile ran, as the user gave it, and its speed of light. With
+    `with_plan` the document has the steps of `plan`, as many as `top`.
 
     Raises
     ------
@@ -116,20 +116,11 @@ def report(
         "baseline": None if comparison is None else _baseline(comparison, str(baseline), top),
         "other_chips": [_projected(table, chip, other, precision, memory) for other in others],
         "model": None if model is None else _model(*model),
+        "plan": _plan(plan(kernels, chip, precision=precision, memory=memory, light=model and model[1]), top)
+        if with_plan
+        else None,
         "notes": list(dict.fromkeys([*bound.notes, *table.warnings])),
     }
-
-
-@unwarned
-def launches_added(kernels: Kernels) -> Kernels:
-    """Return one row per kernel: launches of one name, precision and like work are added up."""
-    if len(np.unique(kernels.names.astype(str))) == len(kernels):
-        return kernels
-    of_launch = [column / kernels.count for column in (kernels.flops, kernels.bytes)]
-    work = [np.round(np.log(one) / math.log(_LIKE_WORK)) for one in (*of_launch, kernels.intensity, kernels.rate)]
-    alike = [" ".join(map(str, amounts)) for amounts in zip(*work, strict=True)]
-    added = kernels.replace(extra={**kernels.extra, _WORK: alike}).groupby("name", "precision", _WORK)
-    return added.replace(extra={name: column for name, column in added.extra.items() if name != _WORK})
 
 
 def _judged_rows(bound: Bound) -> Bools:
@@ -137,12 +128,6 @@ def _judged_rows(bound: Bound) -> Bools:
     known = ~np.isnan(bound.headroom) & ~bound.above_roof
     kinds = bound.non_kernels
     return np.asarray(known if kinds is None else known & np.array([not kind for kind in kinds], dtype=np.bool_))
-
-
-def ranking(bound: Bound) -> list[int]:
-    """Return all rows: those that save most time at their roof first, then those without a bound, longest first."""
-    saved = np.where(np.isnan(bound.headroom) | bound.above_roof, -1.0, bound.headroom)
-    return [int(row) for row in np.lexsort((-np.nan_to_num(bound.measured), -saved))]
 
 
 def _chip(bound: Bound) -> dict[str, Any]:
@@ -284,6 +269,11 @@ def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: 
 
 def _model(file: str, found: SpeedOfLight) -> dict[str, Any]:
     return {"file": file, "graph": found.graph.name, **four_times(found), "how": found.how}
+
+
+def _plan(whole: Plan, top: int) -> dict[str, Any]:
+    found = whole.to_dict()
+    return {**found, "steps": found["steps"][:top], "not_listed": max(0, len(whole) - top)}
 
 
 def _unknown(program: dict[str, Any], limits: Limits) -> list[str]:

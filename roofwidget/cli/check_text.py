@@ -50,8 +50,8 @@ def text(document: dict[str, Any], width: int) -> str:
     lines += aligned([_HEADER, *_kernel_rows(document, letters)], right=(0, 2, 3, 4, 5))
     lines += and_more(document["not_listed"], 0)
     lines.append("")
-    for numbers, advice in _suggestions(document).items():
-        lines += textwrap.wrap(f"{numbers}: {advice}", width, subsequent_indent="  ")
+    for line, indent in _what_to_do(document):
+        lines += textwrap.wrap(line, width, initial_indent=indent, subsequent_indent=f"{indent}  ")
     for heading, header, rows, remarks in _other_tables(document, letters):
         lines += ["", *textwrap.wrap(heading, width), *aligned([header, *rows])]
         for remark in remarks:
@@ -78,7 +78,7 @@ def markdown(document: dict[str, Any]) -> str:
     lines += ["", *markdown_table(_HEADER, _kernel_rows(document, _MAX_NAME_LETTERS), code=1)]
     lines += and_more(document["not_listed"], 0)
     lines.append("")
-    lines += [f"- {numbers}: {markdown_text(advice)}" for numbers, advice in _suggestions(document).items()]
+    lines += [f"{indent}- {markdown_text(line)}" for line, indent in _what_to_do(document)]
     for heading, header, rows, remarks in _other_tables(document, _MAX_NAME_LETTERS):
         lines += ["", f"#### {markdown_text(heading)}", "", *markdown_table(header, rows, code=0), ""]
         lines += [f"- {markdown_text(remark)}" for remark in remarks]
@@ -164,6 +164,34 @@ def _suggestions(document: dict[str, Any]) -> dict[str, str]:
     for at, kernel in found[:_MAX_SUGGESTIONS]:
         by_advice.setdefault(kernel["suggestion"], []).append(str(at))
     return {", ".join(numbers): advice for advice, numbers in by_advice.items()}
+
+
+def _what_to_do(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the plan, or else what to try for the first kernels, each with its indent."""
+    if document["plan"]:
+        yield from _plan_lines(document["plan"])
+        return
+    for numbers, advice in _suggestions(document).items():
+        yield f"{numbers}: {advice}", ""
+
+
+def _plan_lines(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for number, step in enumerate(plan["steps"], 1):
+        names = first_few([one_line(name) for name in step["kernels"]], _MAX_NAMED_KERNELS)
+        share = "" if step["gain_share"] is None else f", {format_percent(step['gain_share'])} of the time"
+        gain = "gain unknown" if step["gain_s"] is None else f"at most {_seconds(step['gain_s'])}{share}"
+        yield f"Step {number}, {gain}: {f'{names}: ' if names else ''}{step['situation']}", ""
+        yield f"Try: {step['action']}", "  "
+        for fact in step["evidence"]:
+            yield (
+                f"{'Estimate' if fact['is_estimate'] else 'Evidence'}: {fact['text']} [{one_line(fact['source'])}]",
+                "  ",
+            )
+        yield f"Check: {step['check']}", "  "
+    for more in and_more(plan["not_listed"], 0):
+        yield more, ""
+    for note in plan["notes"][:1]:
+        yield note, ""
 
 
 def _other_tables(

@@ -15,10 +15,11 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.chip_frame import chip_frame
+from roofwidget.analysis.ranking import launches_added, ranking
 from roofwidget.analysis.result import roof_level
 from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip
-from roofwidget.cli.check_report import launches_added, ranking, unknown_work
+from roofwidget.cli.check_report import unknown_work
 from roofwidget.cli.check_text import unknown_lines
 from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, say, working
 from roofwidget.cli.terminal import MIN_HEIGHT, MIN_WIDTH, Point, Roof, draw

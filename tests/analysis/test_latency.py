@@ -108,6 +108,13 @@ def test_a_latency_roof_changes_neither_the_bound_nor_utilization_nor_headroom()
     assert roof.regime.tolist() == ["latency", "memory"]
 
 
+def test_where_all_levels_count_the_latency_roof_is_that_of_the_main_memory() -> None:
+    kernels = [("k", 0, {"HBM": 1e3, "L2": 1e12})]
+    roof = latency_roof(kernels, H100, memory="all")
+    assert (roof.memory, roof.bound.bound_by[0], roof.regime[0]) == ("HBM", "L2", "memory")
+    assert roof.time[0] == pytest.approx(600e-9)
+
+
 def test_a_tie_and_a_longer_launch_are_no_latency() -> None:
     exact = [("k", 0, 3.35e12 * 600e-9)]
     assert latency_roof(exact, H100).regime[0] == "memory"
@@ -177,7 +184,6 @@ def test_the_efficiency_of_waves_is_that_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"memory": "all"}, ValueError, "one memory level"),
         ({"memory": "L7"}, rw.MissingFigureError, "no memory 'L7'"),
         ({"latency": 0}, ValueError, "latency"),
         ({"in_flight": -1}, ValueError, "in_flight"),

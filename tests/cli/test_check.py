@@ -54,6 +54,32 @@ def test_the_schema_is_one_and_says_what_each_key_is() -> None:
     assert {"kernels", "program", "baseline", "other_chips", "model"} <= set(SCHEMA["required"])
 
 
+def test_a_plan_has_steps_with_gains_evidence_and_checks(capsys: Capture, mine: list[str]) -> None:
+    assert document(capsys, *mine)["plan"] is None
+    plan = document(capsys, *mine, "--plan")["plan"]
+    (step,) = plan["steps"]
+    assert (step["kind"], step["kernels"], step["gain_s"], step["gain_share"]) == ("kernel", ["matmul"], 1.0, 0.25)
+    assert [fact["unit"] for fact in step["evidence"]] == ["1", "s"]
+    assert step["check"].startswith("Run it with a lower clock")
+    assert plan["not_listed"] == 0
+    assert main(["check", *mine, "--plan"]) == 0
+    out = capsys.readouterr().out
+    assert "Step 1, at most 1 s, 25 % of the time: matmul: compute-bound, below its roof" in out
+    for word in ("  Try: ", "  Evidence: ", "  Check: "):
+        assert word in out
+    assert document(capsys, *mine, "--plan", "--top", "1", "--memory", "all")["plan"]["not_listed"] == 0
+
+
+def test_a_plan_is_part_of_the_summary_of_a_ci_run(
+    capsys: Capture, mine: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    main(["check", *mine, "--plan"])
+    capsys.readouterr()
+    assert "- Step 1, at most 1 s, 25 % of the time: matmul" in text_of(tmp_path / "summary.md")
+    assert "  - Check: " in text_of(tmp_path / "summary.md")
+
+
 MODEL = """
 from roofwidget import Graph
 tail = Graph("tail")

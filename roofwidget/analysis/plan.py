@@ -1,0 +1,538 @@
+"""The plan: what to do for a profile, by what each step can gain at most, with evidence and a check.
+
+It says nothing that other results do not say: `bound` and `advise` have the gaps to the roofs and what to try,
+`latency_roof` the latency and the waves of blocks, `Kernels.unknown_work` what is not known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from roofwidget.analysis import bound_report
+from roofwidget.analysis.advice import CHECKS, COLLECTIVE, SUGGESTIONS, Advice, advise
+from roofwidget.analysis.latency import LatencyRoof, latency_roof, threads_of, waves_of
+from roofwidget.analysis.ranking import launches_added
+from roofwidget.analysis.result import Bound
+from roofwidget.chips import Chip, ChipLike
+from roofwidget.chips import chip as look_up
+from roofwidget.kernels.columns import Bools, Floats
+from roofwidget.kernels.non_kernels import NON_KERNELS
+from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
+from roofwidget.units import format_percent, format_quantity
+
+if TYPE_CHECKING:
+    from roofwidget.workloads.speed_of_light import SpeedOfLight
+
+KINDS: Final = ("counts", "kernel", "waiting", "communication", "unknown", "fusion")
+"""What a step is about: FLOPs, bytes or the chip; a kernel; time in which no kernel runs; communication that nothing
+hides; kernels whose bound is unknown; or kernels to fuse."""
+_ABOVE: Final = "above its roof"
+_UNKNOWN: Final = "unknown"
+_FIELDS: Final = ("time", "flops", "bytes")
+# A wave that is fuller than this is not worth a word.
+_MAX_WAVE_EFFICIENCY: Final = 0.9
+# A memory of a GPU sends sectors of this size. With fewer bytes in flight than this share of what fills the bandwidth,
+# latency is a suspect.
+_LOAD_BYTES: Final = 32
+_MAX_SHARE_IN_FLIGHT: Final = 0.5
+_MAX_NAMED: Final = 3
+_MAX_LINES: Final = 8
+_HEADER: Final = ("#", "what", "at most", "of the time", "evidence")
+_FILL_WAVES: Final = (
+    "Make the blocks fill whole waves: another block size, or as many blocks as run at once, each with more work."
+)
+_MORE_BLOCKS: Final = "Use more blocks, or join launches that run beside each other, so that the whole chip works."
+_MORE_IN_FLIGHT: Final = "Have more loads under way: more threads, or several independent loads for each thread."
+_FUSE: Final = (
+    "Fuse kernels as the fastest partition does: see the tab Fusion for the graph of rw.Graph.from_torch or from_jax."
+)
+_FUSE_CHECK: Final = (
+    "Write or compile the fused kernel of the largest group and time it. If it is no faster, the model of the traffic "
+    "is wrong."
+)
+_HIDE: Final = "Let communication run while kernels compute, send less, or send it in larger messages."
+_HIDE_CHECK: Final = (
+    "Run the step with a single rank, or without the collectives. If its time falls by less, it was hidden already."
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One fact for a step of a plan.
+
+    Parameters
+    ----------
+    text
+        The fact, with its numbers.
+    source
+        Where the numbers come from: columns of the profile, the chip's figures, or a rule.
+    value, unit
+        The most important number, in SI base units; None and empty without one. The unit of a share is ``1``.
+    is_estimate
+        Whether the number rests on an assumption, which the text names.
+    """
+
+    __module__ = "roofwidget"
+
+    text: str
+    source: str
+    value: float | None = None
+    unit: str = ""
+    is_estimate: bool = False
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One thing to do.
+
+    Parameters
+    ----------
+    kind
+        One of ``counts``, ``kernel``, ``waiting``, ``communication``, ``unknown`` and ``fusion``.
+    kernels
+        The names of the kernels that it is about.
+    situation
+        What is the case, such as ``memory-bound, close``.
+    action
+        What to try.
+    gain
+        Seconds that the step saves at most; NaN if nobody can say. The gain of a real change is smaller.
+    evidence
+        The facts.
+    check
+        A check that would disprove the step.
+    """
+
+    __module__ = "roofwidget"
+
+    kind: str
+    kernels: tuple[str, ...]
+    situation: str
+    action: str
+    gain: float
+    evidence: tuple[Evidence, ...]
+    check: str
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """The steps of a plan, in their order. It has a length and an iterator. Printing it shows a table.
+
+    Parameters
+    ----------
+    steps
+        The steps.
+    time
+        Seconds of the whole profile.
+    chip
+        The name of the chip whose roofs the plan uses.
+    notes
+        What the numbers assume.
+    """
+
+    __module__ = "roofwidget"
+
+    steps: tuple[PlanStep, ...]
+    time: float
+    chip: str
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[PlanStep]:
+        return iter(self.steps)
+
+    def __getitem__(self, at: int) -> PlanStep:
+        return self.steps[at]
+
+    def share(self, step: PlanStep) -> float:
+        """Return the gain of a step over the time of the profile; NaN if it is unknown."""
+        return step.gain / self.time if self.time > 0 else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return dicts, lists, texts and numbers as JSON takes them; None is unknown.
+
+        ``roofwidget check --plan --json`` has the same under ``plan``; ``check.schema.json`` describes the keys.
+        """
+        return {
+            "steps": [
+                {
+                    "kind": step.kind,
+                    "kernels": list(step.kernels),
+                    "situation": step.situation,
+                    "action": step.action,
+                    "gain_s": _finite(step.gain),
+                    "gain_share": _finite(self.share(step)),
+                    "evidence": [
+                        {
+                            "text": fact.text,
+                            "source": fact.source,
+                            "value": None if fact.value is None else _finite(fact.value),
+                            "unit": fact.unit,
+                            "is_estimate": fact.is_estimate,
+                        }
+                        for fact in step.evidence
+                    ],
+                    "check": step.check,
+                }
+                for step in self.steps
+            ],
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        title = f"Plan: {counted(len(self), 'step')} for {format_quantity(self.time, 's')} on {one_line(self.chip)}"
+        lines = aligned([_HEADER, *self._rows(_MAX_LINES)], right=(0, 2, 3)) if self.steps else []
+        return "\n".join([title, *lines, *and_more(len(self), _MAX_LINES)])
+
+    def _repr_html_(self) -> str:
+        header = (*_HEADER, "what to try", "what would disprove it")
+        rows = [[*row, step.action, step.check] for row, step in zip(self._rows(len(self)), self, strict=True)]
+        return html_with_notes(html_table(f"Plan for {self.chip}", header, rows), self.notes)
+
+    def _rows(self, most: int) -> list[list[str]]:
+        return [
+            [
+                str(number),
+                what(step),
+                "unknown" if math.isnan(step.gain) else format_quantity(step.gain, "s"),
+                "" if math.isnan(self.share(step)) else format_percent(self.share(step)),
+                step.evidence[0].text if step.evidence else "",
+            ]
+            for number, step in enumerate(self.steps[:most], 1)
+        ]
+
+
+def what(step: PlanStep) -> str:
+    """Return what a step is about, in a few words: the kernel, or their number, and the situation."""
+    if len(step.kernels) == 1:
+        return f"{one_line(step.kernels[0])}: {step.situation}"
+    return f"{counted(len(step.kernels), 'kernel')}: {step.situation}" if step.kernels else step.situation
+
+
+@keywords("plan")
+def plan(
+    profile: Any,
+    chip: ChipLike | None = None,
+    *,
+    precision: str = "auto",
+    memory: str = "main",
+    launch_overhead: float | str = 0.0,
+    light: SpeedOfLight | None = None,
+    advices: Iterable[Advice] = (),
+) -> Plan:
+    """Return what to do for a profile: steps with their largest gain first, each with evidence and a check against it.
+
+    The gain of a step is an upper limit: the measured time less the bound for a kernel, the whole time for what no roof
+    explains. Steps that find mistakes in the counts come first if most of the time is above the roofs, and last
+    otherwise, because nobody can say what they gain.
+
+    Parameters
+    ----------
+    profile
+        `Kernels`, or anything that converts to it. Launches of one kernel are added up.
+    chip
+        A chip, its name in the catalogue, or `HardwarePeaks`; by default the chip that the profile names.
+    precision, memory, launch_overhead
+        As in `roofwidget.bound`.
+    light
+        The result of `roofwidget.sol` for the graph that one run of the profile computes: adds a step that fuses.
+    advices
+        More advice for kernels of the profile, such as what counters of the hardware say. Each item becomes evidence of
+        the step for the kernel of its name.
+
+    Returns
+    -------
+    Plan
+        A sequence of `PlanStep`.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip lacks the precision or the level.
+    ValueError
+        If neither the call nor the profile names a chip.
+
+    Examples
+    --------
+    >>> from roofwidget.chips import Chip
+    >>> mine = Chip("My chip", {"bf16": "989 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+    >>> found = plan([("matmul", 1.4e11, 1.0e8, 4e-4), ("gelu", 0, 6.7e7, 2.2e-5), ("custom", None, None, 1e-4)], mine)
+    >>> [(step.kind, f"{step.gain:.1e}", step.situation) for step in found][:2]
+    [('kernel', '2.6e-04', 'compute-bound, below its roof'), ('unknown', '1.0e-04', 'unknown')]
+    """
+    given = as_kernels(profile)
+    table = launches_added(given)
+    where = _chip(given, chip)
+    latency = latency_roof(table, where, precision=precision, memory=memory, launch_overhead=launch_overhead)
+    at_once = threads_of(table) / np.fmax(1, latency.waves)
+    facts = _Facts(table, latency.bound, latency, at_once, {})
+    for one in advices:
+        facts.more.setdefault(one.name, []).append(one)
+    steps = [
+        *_kernel_steps(facts),
+        *_waiting_steps(facts),
+        *_communication_steps(facts),
+        *_unknown_steps(facts),
+        *_fusion_steps(facts, light),
+    ]
+    steps.sort(key=lambda step: -step.gain)
+    counts = list(_count_steps(facts))
+    is_alert = float(table.self_time[latency.bound.above_roof].sum()) > float(np.nansum(table.self_time)) / 2
+    ordered = [*counts, *steps] if is_alert else [*steps, *counts]
+    return Plan(tuple(ordered), float(np.nansum(table.self_time)), where.name, _notes(facts, ordered))
+
+
+@dataclass(frozen=True)
+class _Facts:
+    table: Kernels
+    bound: Bound
+    latency: LatencyRoof
+    threads: Floats
+    more: dict[str, list[Advice]]
+
+    @property
+    def kinds(self) -> list[str | None]:
+        found = self.bound.non_kernels
+        return [None] * len(self.bound) if found is None else list(found)
+
+    @property
+    def is_unlinked(self) -> Bools:
+        found = self.bound.unlinked
+        return np.zeros(len(self.bound), dtype=np.bool_) if found is None else found
+
+    def name(self, row: int) -> str:
+        return str(self.bound.names[row])
+
+    def source(self, row: int, fields: Iterable[str] = _FIELDS) -> str:
+        """Return from which columns the amounts of a row came; the source of the table where it does not say."""
+        of_level = f"bytes:{self.latency.memory}"
+        keys = [of_level if field == "bytes" and of_level in self.table.origin else field for field in fields]
+        told = [
+            f"{key} from {text}" for key in keys if key in self.table.origin and (text := self.table.origin[key][row])
+        ]
+        return "; ".join(dict.fromkeys(told)) or self.table.source or "the profile"
+
+
+def _chip(kernels: Kernels, given: ChipLike | None) -> Chip:
+    if given is not None:
+        return look_up(given)
+    if kernels.chip is None:
+        raise ValueError("the profile names no chip: give the chip that it ran on, as in plan(profile, 'h100-sxm')")
+    return kernels.chip
+
+
+def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
+    bound = facts.bound
+    saved = np.where(bound.above_roof | facts.is_unlinked, np.nan, bound.headroom)
+    for row, (one, kind) in enumerate(zip(advise(bound, latency=facts.latency), facts.kinds, strict=True)):
+        if not saved[row] > 0 or one.done or (kind and one.situation in NON_KERNELS):
+            continue
+        evidence = [Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"), _roof(facts, row)]
+        tries, facts_more = [one.suggestion], [*_latency_facts(facts, row, one), *_wave_facts(facts, row)]
+        for fact, action in facts_more:
+            evidence.append(fact)
+            tries.append(action)
+        for other in facts.more.get(facts.name(row), ()):
+            evidence.append(Evidence(other.evidence, other.situation))
+            tries.append(other.suggestion)
+        checks = [one.check, *(other.check for other in facts.more.get(facts.name(row), ()))]
+        yield PlanStep(
+            "kernel",
+            (facts.name(row),),
+            one.situation,
+            " ".join(dict.fromkeys(filter(None, tries))),
+            float(saved[row]),
+            tuple(evidence),
+            " ".join(dict.fromkeys(filter(None, checks))),
+        )
+
+
+def _roof(facts: _Facts, row: int) -> Evidence:
+    """Return the bound of a kernel, with the figure of the chip that it follows from."""
+    bound, chip = facts.bound, facts.bound.chip
+    by, regime, seconds = str(bound.bound_by[row]), str(bound.regime[row]), float(bound.time[row])
+    shown = format_quantity(seconds, "s")
+    if regime == "memory":
+        rate = format_quantity(chip.bandwidth(by), "B/s")
+        text = f"{format_quantity(float(bound.bytes[by][row]), 'B')} at {rate} of {by}"
+        key = f"memories.{by}.bandwidth"
+    elif regime == "compute":
+        precision = facts.table.precision[row] or bound.precision
+        unit = bound.operation(row)
+        rate = format_quantity(float(bound.peak[row]), f"{unit}/s")
+        text = f"{format_quantity(float(bound.flops[row]), unit)} at {rate}"
+        key = f"peak_flops.{precision}"
+    else:
+        text, key = f"limited by {by}", ""
+    source = chip.sources.get(key)
+    figure = chip.name if source is None else f"{chip.name}: {source.title} ({source.confidence})"
+    return Evidence(f"at its roof it needs {shown}: {text}", figure, seconds, "s")
+
+
+def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Evidence, str]]:
+    roof = facts.latency
+    sentence = roof.sentence(row)
+    if not sentence:
+        return
+    source = f"latency: {roof.latency_source or roof.bound.chip.name}"
+    if roof.bandwidth_share[row] < 1 and roof.time[row] > roof.bound.time[row] and sentence not in advice.evidence:
+        share = format_percent(min(1.0, float(roof.explained[row])))
+        estimate = not bool(roof.is_bound[row])
+        text = f"{sentence}; latency explains {share} of its time"
+        yield Evidence(text, source, float(roof.time[row]), "s", estimate), _MORE_BLOCKS
+    threads = float(facts.threads[row])
+    flying = threads * _LOAD_BYTES
+    if roof.bound.regime[row] == "memory" and flying < _MAX_SHARE_IN_FLIGHT * roof.needed:
+        text = (
+            f"it has {counted(round(threads), 'thread')} at once: with one load of {_LOAD_BYTES} B for each, "
+            f"{format_quantity(flying, 'B')} are in flight, and {format_quantity(roof.needed, 'B')} fill the bandwidth"
+        )
+        yield Evidence(text, f"grid and block of the profile; {source}", flying, "B", is_estimate=True), _MORE_IN_FLIGHT
+
+
+def _wave_facts(facts: _Facts, row: int) -> Iterator[tuple[Evidence, str]]:
+    launches = facts.table.launches_of(row)
+    counts = waves_of(launches)
+    places = np.ceil(counts)
+    if not np.nansum(counts) < _MAX_WAVE_EFFICIENCY * np.nansum(places):
+        return
+    shown = format_percent(float(np.nansum(counts) / np.nansum(places)))
+    source = "waves per SM, from the profile"
+    if not (counts > 1).any():
+        text = f"its blocks fill {shown} of the places of the chip, so the rest of the chip has no work"
+        yield Evidence(text, source, float(np.nanmax(counts)), "1"), _MORE_BLOCKS
+        return
+    lost = float(np.nansum(np.where(counts > 1, launches.time * (1 - counts / places), 0)))
+    most = counts[int(np.nanargmax(launches.time * (1 - counts / places)))]
+    text = (
+        f"its blocks fill {shown} of their waves, such as {most:.4g} of {math.ceil(most)}; the last waves cost about "
+        f"{format_quantity(lost, 's')} if all blocks take as long"
+    )
+    yield Evidence(text, source, lost, "s", is_estimate=True), _FILL_WAVES
+
+
+def _waiting_steps(facts: _Facts) -> Iterator[PlanStep]:
+    """Yield a step for each kind of row in which no kernel runs."""
+    own = np.nan_to_num(facts.table.self_time)
+    for kind in NON_KERNELS:
+        rows = [
+            row
+            for row, found in enumerate(facts.kinds)
+            if found == kind and own[row] > 0 and math.isnan(facts.bound.time[row])
+        ]
+        if rows:
+            spent = math.fsum(own[rows])
+            text = f"no kernel runs for {format_quantity(spent, 's')} of {_whole(facts)}"
+            evidence = Evidence(text, facts.source(rows[0], ("time",)), spent, "s")
+            names = tuple(dict.fromkeys(facts.name(row) for row in rows))
+            yield PlanStep("waiting", names, kind, SUGGESTIONS[kind], spent, (evidence,), CHECKS[kind])
+
+
+def _communication_steps(facts: _Facts) -> Iterator[PlanStep]:
+    """Yield what to do with communication that no kernel hides; without its intervals, with collectives of no roof."""
+    both = facts.table.communication
+    own = np.nan_to_num(facts.table.self_time)
+    rows = np.flatnonzero(facts.is_unlinked & (own > 0)).tolist()
+    names = tuple(dict.fromkeys(facts.name(row) for row in rows))
+    if both is not None and both.exposed > 0:
+        text = f"only communication runs for {format_quantity(both.exposed, 's')}: {both}"
+        evidence = Evidence(text, "the begin and end of each kernel in the profile", both.exposed, "s")
+        yield PlanStep("communication", names, "exposed communication", _HIDE, both.exposed, (evidence,), _HIDE_CHECK)
+    elif rows:
+        spent = math.fsum(own[rows])
+        text = f"{counted(len(rows), 'collective')} of unknown bytes: {format_quantity(spent, 's')} of {_whole(facts)}"
+        evidence = Evidence(text, facts.source(rows[0], ("time",)), spent, "s")
+        yield PlanStep(
+            "communication", names, COLLECTIVE, SUGGESTIONS[COLLECTIVE], spent, (evidence,), CHECKS[COLLECTIVE]
+        )
+
+
+def _unknown_steps(facts: _Facts) -> Iterator[PlanStep]:
+    """Yield one step for all kernels without a bound: their whole time may be lost, or none of it."""
+    own = np.nan_to_num(facts.table.self_time)
+    lost = np.isnan(facts.bound.headroom) & ~facts.is_unlinked & (own > 0)
+    lost &= ~(facts.bound.above_roof | np.array([bool(kind) for kind in facts.kinds], dtype=np.bool_))
+    rows = sorted(np.flatnonzero(lost).tolist(), key=lambda row: -own[row])
+    if not rows:
+        return
+    spent = math.fsum(own[rows])
+    missing = {one.row: one for one in facts.table.unknown_work()}
+    evidence = [
+        Evidence(
+            f"{counted(len(rows), 'kernel')} without a bound: {format_quantity(spent, 's')} of {_whole(facts)}",
+            facts.source(rows[0], ("time",)),
+            spent,
+            "s",
+        )
+    ]
+    for row in rows[:_MAX_NAMED]:
+        one = missing.get(row)
+        lacks = "its bound is not known" if one is None else one.missing or _lacking(flops=one.flops, moved=one.bytes)
+        rule = "" if one is None or one.rule is None else f"; a rule to begin with: {one.rule}"
+        text = f"{one_line(facts.name(row))}, {format_quantity(float(own[row]), 's')}; missing: {lacks}{rule}"
+        evidence.append(Evidence(text, facts.source(row, ("time",)), float(own[row]), "s"))
+    names = tuple(dict.fromkeys(facts.name(row) for row in rows))
+    yield PlanStep("unknown", names, _UNKNOWN, SUGGESTIONS[_UNKNOWN], spent, tuple(evidence), CHECKS[_UNKNOWN])
+
+
+def _lacking(*, flops: bool, moved: bool) -> str:
+    return " and ".join([*(["FLOPs"] if flops else []), *(["bytes"] if moved else [])]) or "a figure of the chip"
+
+
+def _count_steps(facts: _Facts) -> Iterator[PlanStep]:
+    rows = np.flatnonzero(facts.bound.above_roof).tolist()
+    if not rows:
+        return
+    chip = facts.bound.chip.name
+    evidence = tuple(
+        Evidence(text, f"{facts.source(rows[0])}; roofs of {chip}") for text in bound_report.above_roof(facts.bound)
+    )
+    names = tuple(dict.fromkeys(facts.name(row) for row in rows))
+    yield PlanStep("counts", names, _ABOVE, SUGGESTIONS[_ABOVE], math.nan, evidence, CHECKS[_ABOVE])
+
+
+def _fusion_steps(facts: _Facts, light: SpeedOfLight | None) -> Iterator[PlanStep]:
+    if light is None:
+        return
+    ran = math.fsum(
+        own for own, kind in zip(np.nan_to_num(facts.table.self_time).tolist(), facts.kinds, strict=True) if not kind
+    )
+    if not ran > light.best:
+        return
+    shown = {word: format_quantity(getattr(light, word), "s") for word in ("best", "compiler", "unfused")}
+    text = (
+        f"the best kernels for {light.graph.name} need {shown['best']}, a compiler's {shown['compiler']}, one for each "
+        f"op {shown['unfused']}; the profile has {format_quantity(ran, 's')}, if it is one run"
+    )
+    evidence = Evidence(
+        text, f"a model of the traffic of {light.graph.name} on {light.chip.name}", light.best, "s", is_estimate=True
+    )
+    yield PlanStep("fusion", (), "could be fused", _FUSE, ran - light.best, (evidence,), _FUSE_CHECK)
+
+
+def _whole(facts: _Facts) -> str:
+    return format_quantity(float(np.nansum(facts.table.self_time)), "s")
+
+
+def _notes(facts: _Facts, steps: Sequence[PlanStep]) -> tuple[str, ...]:
+    kinds = {step.kind for step in steps}
+    done = int(sum(one.done for one in advise(facts.bound, latency=facts.latency)))
+    notes = ["Gains are upper limits, and each is that of its step alone."]
+    if kinds & {"fusion", "communication"}:
+        notes.append("Gains of steps that fuse or that hide communication overlap with those of single kernels.")
+    if done:
+        notes.append(f"{counted(done, 'kernel')} left out: at the roof, so only less work or a higher roof helps.")
+    return (*notes, *facts.latency.notes, *facts.bound.notes)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,238 @@
+"""The plan: its order, its upper limits, its evidence, and a check for each step."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.analysis.advice import CHECKS, SUGGESTIONS, Advice
+from roofwidget.analysis.plan import KINDS
+from roofwidget.kernels.metadata import Communication
+
+SHEET = rw.Source("Data sheet of the chip", "", "datasheet")
+CHIP = rw.Chip(
+    "My chip",
+    {"bf16": 1e15},
+    {"HBM": rw.Memory("HBM", 2e12, latency=500e-9)},
+    sources={"memories.HBM.bandwidth": SHEET, "memories.HBM.latency": rw.Source("A chase", "", "measured")},
+)
+# At its roof the product needs 0.4 ms, the copy 1 ms.
+MATMUL = rw.Kernel("matmul", 4e11, 1e8, 1e-3)
+COPY = rw.Kernel("copy", 0, 2e9, 4e-3)
+IDLE = rw.Kernel("idle", None, None, 2e-3, category="idle")
+UNKNOWN = rw.Kernel("custom", None, None, 1e-3)
+
+
+def steps_of(*kernels: rw.Kernel, **options: Any) -> rw.Plan:
+    return rw.plan(list(kernels), CHIP, **options)
+
+
+def test_steps_are_in_the_order_of_what_they_gain_at_most() -> None:
+    found = steps_of(MATMUL, COPY, IDLE, UNKNOWN)
+    assert [(step.kind, step.kernels[0]) for step in found] == [
+        *[("kernel", "copy"), ("waiting", "idle"), ("unknown", "custom"), ("kernel", "matmul")]
+    ]
+    assert [step.gain for step in found] == pytest.approx([3e-3, 2e-3, 1e-3, 6e-4])
+    assert found.time == pytest.approx(8e-3)
+    assert found.share(found[0]) == pytest.approx(3 / 8)
+    assert {step.kind for step in found} <= set(KINDS)
+
+
+def test_the_gain_of_a_kernel_is_its_headroom_and_its_advice_is_that_of_advise() -> None:
+    found = {step.kernels[0]: step for step in steps_of(MATMUL, COPY)}
+    bound = rw.bound([MATMUL, COPY], CHIP)
+    for row, advice in enumerate(rw.advise(bound)):
+        step = found[advice.name]
+        assert step.gain == pytest.approx(float(bound.headroom[row]))
+        assert (step.situation, step.check) == (advice.situation, advice.check)
+        assert step.action == advice.suggestion
+        assert step.evidence[0].text == advice.evidence
+        assert step.evidence[0].value == pytest.approx(float(bound.utilization[row]))
+        assert step.evidence[0].unit == "1"
+
+
+def test_evidence_says_where_its_numbers_come_from() -> None:
+    kernels = rw.Kernels(
+        *(["copy"], [0.0], {"HBM": [2e9]}),
+        time=[4e-3],
+        origin={"time": ["column T"], "flops": ["column F"], "bytes:HBM": ["column B"]},
+    )
+    measured, roof = rw.plan(kernels, CHIP)[0].evidence
+    assert measured.source == "time from column T; flops from column F; bytes:HBM from column B"
+    assert roof.text == "at its roof it needs 1 ms: 2 GB at 2 TB/s of HBM"
+    assert (roof.source, roof.value, roof.unit) == ("My chip: Data sheet of the chip (datasheet)", 1e-3, "s")
+    compute = steps_of(MATMUL)[0].evidence[1]
+    assert compute.text == "at its roof it needs 400 µs: 400 GFLOP at 1 PFLOP/s"
+    assert steps_of(MATMUL)[0].evidence[0].source == "the profile"
+
+
+def test_launches_of_one_kernel_are_one_step() -> None:
+    (step,) = steps_of(COPY, COPY, COPY)
+    assert step.gain == pytest.approx(9e-3)
+
+
+def test_a_kernel_at_its_roof_is_left_out_and_counted() -> None:
+    found = steps_of(rw.Kernel("good", 0, 2e9, 1.01e-3), COPY)
+    assert [step.kernels for step in found] == [("copy",)]
+    assert any("1 kernel left out: at the roof" in note for note in found.notes)
+
+
+def test_a_small_launch_has_its_latency_as_evidence_in_words_of_a_bound() -> None:
+    (step,) = steps_of(rw.Kernel("small", 0, 1e5, 6e-7))
+    assert step.situation == "latency-bound, close"
+    assert step.evidence[0].text.startswith("moves 100 kB: at 500 ns that is at most 200 GB/s of 2 TB/s")
+    (slow,) = steps_of(rw.Kernel("slow", 0, 1e5, 1e-5))
+    assert slow.situation == "way below both"
+    told = [fact for fact in slow.evidence if "latency explains 5 % of its time" in fact.text]
+    assert [(fact.source, fact.is_estimate) for fact in told] == [("latency: A chase", False)]
+
+
+def test_few_threads_are_an_estimate_of_too_few_bytes_in_flight() -> None:
+    def told(grid: str, waves: float = math.nan) -> tuple[rw.Plan, list[Any]]:
+        extra = {"grid": [grid], "block": ["128 x 1 x 1"], "waves per SM": [waves]}
+        found = rw.plan(rw.Kernels(["chase"], [0.0], [1e7], time=[1e-1], extra=extra), CHIP)
+        return found, [one for one in found[0].evidence if "threads at once" in one.text]
+
+    found, (fact,) = told("1 x 1 x 1")
+    assert fact.text == (
+        "it has 128 threads at once: with one load of 32 B for each, 4.1 kB are in flight, and 1 MB fill the bandwidth"
+    )
+    assert (fact.value, fact.unit, fact.is_estimate) == (128 * 32, "B", True)
+    assert "Have more loads under way" in found[0].action
+    # 16,384 threads have half of a megabyte in flight; of 163,840 in 20 waves, 8,192 run at once.
+    assert not told("128 x 1 x 1")[1]
+    assert told("1280 x 1 x 1", 20.0)[1][0].value == 8192 * 32
+    assert not any("threads" in one.text for one in steps_of(COPY)[0].evidence)
+
+
+def test_a_tail_of_blocks_costs_the_empty_places_of_the_last_wave() -> None:
+    extra = {"waves per SM": [133 / 132, 1.0]}
+    kernels = rw.Kernels(["tail", "tail"], [1e11] * 2, [4e3] * 2, time=[356e-6, 179e-6], extra=extra)
+    (step,) = rw.plan(kernels, CHIP)
+    fact = next(one for one in step.evidence if "waves" in one.text)
+    assert fact.value == pytest.approx(356e-6 * (1 - 133 / 264))
+    assert (fact.unit, fact.is_estimate) == ("s", True)
+    assert fact.text.startswith(
+        "its blocks fill 67 % of their waves, such as 1.008 of 2; the last waves cost about 177 µs"
+    )
+    assert "whole waves" in step.action
+
+
+def test_few_blocks_and_full_waves_are_told_apart() -> None:
+    def told(waves: float) -> list[str]:
+        extra = {"waves per SM": [waves]}
+        (step,) = rw.plan(rw.Kernels(["k"], [1e11], [4e3], time=[1e-3], extra=extra), CHIP)
+        return [one.text for one in step.evidence if "its blocks fill" in one.text]
+
+    assert told(0.25) == ["its blocks fill 25 % of the places of the chip, so the rest of the chip has no work"]
+    assert told(2.0) == told(31.9) == told(math.nan) == []
+
+
+def test_unknown_work_is_one_step_with_what_is_missing() -> None:
+    found = steps_of(UNKNOWN, rw.Kernel("other", 1e9, None, 5e-4), MATMUL)
+    (step,) = [one for one in found if one.kind == "unknown"]
+    assert step.kernels == ("custom", "other")
+    assert step.gain == pytest.approx(1.5e-3)
+    assert [fact.text for fact in step.evidence] == [
+        "2 kernels without a bound: 1.5 ms of 2.5 ms",
+        "custom, 1 ms; missing: FLOPs and bytes",
+        "other, 500 µs; missing: bytes",
+    ]
+
+
+@pytest.mark.parametrize(("time", "place"), [(1e-2, 0), (1e-6, -1)])
+def test_wrong_counts_come_first_if_they_take_most_of_the_time(time: float, place: int) -> None:
+    above = rw.Kernel("above", 1e9, 10 * time * 2e12, time)
+    found = steps_of(above, COPY)
+    step = found.steps[place]
+    assert (step.kind, step.kernels, step.situation) == ("counts", ("above",), "above its roof")
+    assert math.isnan(step.gain)
+    assert "'above' is above its roof" in step.evidence[0].text
+
+
+def test_exposed_communication_and_collectives_of_unknown_bytes_are_told() -> None:
+    overlap = Communication(time=4e-3, other=7e-3, hidden=1e-3)
+    kernels = rw.Kernels(["copy"], [0.0], [2e9], time=[4e-3], communication=overlap)
+    step = next(one for one in rw.plan(kernels, CHIP) if one.kind == "communication")
+    assert step.gain == pytest.approx(3e-3)
+    assert any("overlap" in note for note in rw.plan(kernels, CHIP).notes)
+    alone = steps_of(rw.Kernel("nccl", 0, 1e3, 2e-3, category="all-reduce"))
+    assert [one.kind for one in alone] == ["communication"]
+    assert alone[0].gain == pytest.approx(2e-3)
+
+
+def test_fusion_gains_what_the_profile_takes_more_than_the_best_kernels() -> None:
+    graph = rw.Graph("tail")
+    x = graph.input("x", (65536, 4096), "bf16")
+    graph.output(graph.gelu(graph.layernorm(x)))
+    light = rw.sol(graph, CHIP)
+    (step,) = [one for one in steps_of(COPY, IDLE, light=light) if one.kind == "fusion"]
+    assert step.gain == pytest.approx(4e-3 - light.best)
+    assert step.evidence[0].is_estimate
+    assert "if it is one run" in step.evidence[0].text
+    assert not [one for one in steps_of(rw.Kernel("k", 0, 1e6, 1e-6), light=light) if one.kind == "fusion"]
+
+
+def test_more_advice_becomes_evidence_of_the_kernel_of_its_name() -> None:
+    counter = Advice(
+        "copy", "uncoalesced", "9 sectors for each request", "Load neighbours.", done=False, check="Count."
+    )
+    copy, matmul = steps_of(COPY, MATMUL, advices=[counter, Advice("not there", "", "", "", done=False)])
+    assert (copy.evidence[-1].text, copy.evidence[-1].source) == ("9 sectors for each request", "uncoalesced")
+    assert copy.action.endswith("Load neighbours.")
+    assert copy.check.endswith("Count.")
+    assert len(matmul.evidence) == 2
+
+
+def test_every_step_has_an_action_evidence_and_a_check() -> None:
+    found = steps_of(MATMUL, COPY, IDLE, UNKNOWN, rw.Kernel("above", 1e9, 1e12, 1e-5))
+    for step in found:
+        assert step.action
+        assert step.evidence
+        assert step.check
+        assert all(fact.text and fact.source for fact in step.evidence)
+    assert set(CHECKS) == set(SUGGESTIONS)
+
+
+def test_a_plan_is_json_a_table_and_can_be_pickled() -> None:
+    found = steps_of(rw.Kernel("<b>", 0, 2e9, 4e-3), rw.Kernel("above", 1e9, 1e12, 1e-5))
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["steps"][0]["gain_s"] == pytest.approx(3e-3)
+    assert document["steps"][-1]["gain_s"] is None
+    assert document["steps"][0]["evidence"][1]["unit"] == "s"
+    assert repr(found).startswith("Plan: 2 steps for 4.01 ms on My chip\n")
+    assert "unknown" in repr(found)
+    assert "&lt;b&gt;" in found._repr_html_()
+    assert pickle.loads(pickle.dumps(found)).steps[0] == found[0]  # noqa: S301 - what the test wrote
+    assert (len(found), len(rw.plan([], CHIP)), repr(rw.plan([], CHIP))) == (2, 0, "Plan: 0 steps for 0 s on My chip")
+
+
+def test_without_a_chip_the_error_says_how_to_name_it() -> None:
+    with pytest.raises(ValueError, match=r"plan\(profile, 'h100-sxm'\)"):
+        rw.plan([COPY])
+    own = rw.Kernels(["copy"], [0.0], [2e9], time=[4e-3], chip=CHIP)
+    assert rw.plan(own).chip == "My chip"
+
+
+def test_gains_are_never_more_than_the_time_of_the_profile() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        n = int(random.integers(1, 30))
+        kernels = rw.Kernels(
+            [f"k{row % 7}" for row in range(n)],
+            np.where(random.random(n) < 0.2, np.nan, 10 ** random.uniform(3, 12, n)),
+            np.where(random.random(n) < 0.2, np.nan, 10 ** random.uniform(3, 10, n)),
+            time=10 ** random.uniform(-6, -2, n),
+            category=["idle" if one < 0.1 else "copy" for one in random.random(n)],
+        )
+        found = rw.plan(kernels, CHIP)
+        known = [step.gain for step in found if not math.isnan(step.gain)]
+        assert known == sorted(known, reverse=True)
+        # Kernels, waiting and unknown work are different rows.
+        assert sum(known) <= found.time * (1 + 1e-9)
