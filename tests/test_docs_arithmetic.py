@@ -1,4 +1,4 @@
-"""The pages on arithmetic, serving and the speed of light: every example in them runs and prints what the page says."""
+"""The pages on arithmetic, serving, the speed of light and for agents: each example prints what the page says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.places import DOCS, text_of
 
-PAGES = {"arithmetic.md": 20, "serving.md": 12, "speed_of_light.md": 7}
+PAGES = {"agents.md": 3, "arithmetic.md": 20, "serving.md": 12, "speed_of_light.md": 7}
 
 
 @pytest.mark.parametrize(("name", "least"), PAGES.items())
