@@ -23,6 +23,7 @@ from roofwidget.chips.figures import (
     MissingFigureError,
     Source,
     is_host_link,
+    is_off_chip,
 )
 from roofwidget.support.arguments import mapping_argument, text_argument
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
@@ -579,15 +580,6 @@ class Chip:
             )
         peaks = {key: one for key in self.peak_flops if (one := fastest.get(f"peak_flops.{key}"))}
         levels = {key: one for key in self.memories if (one := fastest.get(f"memories.{key}.bandwidth"))}
-        sheet = [
-            Ceiling(_SHEET, self.peak_flops[key], precision=key, source=self.sources.get(f"peak_flops.{key}"))
-            for key in peaks
-        ]
-        sheet += [
-            Ceiling(_SHEET, rate, memory=key, source=self.sources.get(f"memories.{key}.bandwidth"))
-            for key in levels
-            if (rate := self.memories[key].bandwidth) is not None
-        ]
         known = [key for key, level in self.memories.items() if level.bandwidth is not None]
         kept = [key for key in (*self.peak_flops, *known) if key not in peaks and key not in levels]
         note = f"Measured: {', '.join([*peaks, *levels])}."
@@ -600,9 +592,85 @@ class Chip:
             peak_flops={key: one.rate for key, one in peaks.items()},
             memories={key: one.rate for key, one in levels.items()},
             sources={key: one.source for key, one in fastest.items() if one.source},
-            ceilings=[*(one for one in self.ceilings if not one.measured), *sheet],
+            ceilings=[*(one for one in self.ceilings if not one.measured), *self._sheet_ceilings(peaks, levels)],
             notes=[note, *self.notes],
         )
+
+    @keywords("Chip.at_clock")
+    def at_clock(self, clock: float | str) -> Chip:
+        """Return this chip at another clock, as a what-if: a clock that was set, or the one under a power cap.
+
+        Peaks, and the bandwidths of the memories on the chip, are scaled by the ratio to `Chip.clock`; the latencies of
+        these memories are those of as many cycles. Off-chip memories and links have clocks of their own, so they stay.
+        The figures of the data sheet that were replaced become ceilings called ``data sheet``.
+
+        Parameters
+        ----------
+        clock
+            Hz, or text such as ``"1.2 GHz"``. At which clock a program runs under a power limit, ``nvidia-smi`` and
+            ``rocm-smi`` say while it runs.
+
+        Raises
+        ------
+        MissingFigureError
+            If the clock of the chip's figures is unknown.
+        ValueError
+            If the clock is not above zero.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "990 TFLOP/s"}, {"HBM": "3 TB/s", "L1": "33 TB/s"}, clock="1.98 GHz")
+        >>> capped = chip.at_clock("1.2 GHz")
+        >>> capped.peak(), capped.bandwidth(), capped.bandwidth("L1"), capped.name
+        (600000000000000.0, 3000000000000.0, 20000000000000.0, 'My chip at 1.2 GHz')
+        """
+        wanted = quantities.figure(clock, "Hz", f"at_clock of chip '{self.name}'")
+        if self.clock is None:
+            raise MissingFigureError(
+                f"{self.name} has no clock, so its rates at another clock are unknown: give the clock of its figures, "
+                "as in chip.replace(clock='1.98 GHz')"
+            )
+        share = wanted / self.clock
+        shown, own = (quantities.format_quantity(hertz, "Hz", 4) for hertz in (wanted, self.clock))
+        levels = {
+            key: dataclasses.replace(
+                level,
+                bandwidth=None if level.bandwidth is None else level.bandwidth * share,
+                latency=None if level.latency is None else level.latency / share,
+            )
+            for key, level in self.memories.items()
+            if key != self.main_memory and not is_off_chip(key)
+        }
+        scaled = [f"peak_flops.{key}" for key in self.peak_flops]
+        scaled += [f"memories.{key}.bandwidth" for key, level in levels.items() if level.bandwidth is not None]
+        waits = [f"memories.{key}.latency" for key, level in levels.items() if level.latency is not None]
+        stay = ", ".join(key for key in self.memories if key not in levels)
+        note = f"A what-if at {shown}: peaks{' and ' + ', '.join(levels) if levels else ''} are those at {own}, scaled."
+        return self.replace(
+            name=f"{self.name} at {shown}",
+            aliases=(),
+            clock=wanted,
+            peak_flops={key: rate * share for key, rate in self.peak_flops.items()},
+            memories=levels,
+            sources={key: Source(f"as at {own}, scaled to {shown}", confidence="derived") for key in (*scaled, *waits)},
+            ceilings=[
+                *(one for one in self.ceilings if self._figure_above(one) not in scaled),
+                *self._sheet_ceilings(self.peak_flops, levels),
+            ],
+            notes=[f"{note} {stay} and links have clocks of their own and stay.", *self.notes],
+        )
+
+    def _sheet_ceilings(self, precisions: Iterable[str], levels: Iterable[str]) -> list[Ceiling]:
+        """Return figures of the data sheet as ceilings, each with its source."""
+        peaks = [
+            Ceiling(_SHEET, self.peak_flops[key], precision=key, source=self.sources.get(f"peak_flops.{key}"))
+            for key in precisions
+        ]
+        return peaks + [
+            Ceiling(_SHEET, rate, memory=key, source=self.sources.get(f"memories.{key}.bandwidth"))
+            for key in levels
+            if (rate := self.memories[key].bandwidth) is not None
+        ]
 
     def _own_level(self, level: str) -> str:
         return validation.own_level(self.name, self.memories, level)

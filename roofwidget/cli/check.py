@@ -92,7 +92,7 @@ def _check(options: argparse.Namespace) -> int:
     how = (options.only, options.work, options.captures)
     kernels = profile(options.file, *how)
     before = None if options.baseline is None else profile(options.baseline, *how)
-    there = chip_of(kernels, options.chip, options.file)
+    there = chip_of(kernels, options.chip, options.file, options.clock)
     document = report(
         kernels,
         there,

@@ -40,6 +40,11 @@ def add_profile(command: argparse.ArgumentParser) -> None:
         "the profile names",
     )
     command.add_argument(
+        "--clock",
+        metavar="CLOCK",
+        help="judge by the chip at this clock, such as 1.2GHz: one that was set, or the one under a power cap",
+    )
+    command.add_argument(
         "--only",
         metavar="WORDS",
         default="",
@@ -122,22 +127,21 @@ def _unused_rules(kernels: Kernels, path: str) -> list[str]:
     return [f"{file}: no kernel got its work from {named}: no operation has such a name, or its work was known"]
 
 
-def chip_of(kernels: Kernels, given: str | None, path: str) -> Chip:
-    """Return the chip that the user names, or else the chip that the profile names.
+def chip_of(kernels: Kernels, given: str | None, path: str, clock: str | None = None) -> Chip:
+    """Return the chip that the user names, or else the chip that the profile names; at `clock` if there is one.
 
     Raises
     ------
     ValueError
         If neither names a chip.
     """
-    if given is not None:
-        return chip_called(given)
-    if kernels.chip is None:
+    found = kernels.chip if given is None else chip_called(given)
+    if found is None:
         raise ValueError(
             f"{path}: names no chip, so its kernels have no roof; say which chip they ran on, for example with "
             "--chip h100-sxm ('roofwidget chips' lists all)"
         )
-    return kernels.chip
+    return found if clock is None else found.at_clock(clock)
 
 
 def chip_called(name: str) -> Chip:

@@ -70,6 +70,16 @@ def test_a_plan_has_steps_with_gains_evidence_and_checks(capsys: Capture, mine: 
     assert document(capsys, *mine, "--plan", "--top", "1", "--memory", "all")["plan"]["not_listed"] == 0
 
 
+def test_a_clock_lowers_the_roofs(capsys: Capture, tmp_path: Path) -> None:
+    profile = profile_file(tmp_path, "matmul,1e14,1e11,2")
+    at_its_own = document(capsys, profile, "--chip", "h100-sxm")
+    capped = document(capsys, profile, "--chip", "h100-sxm", "--clock", "0.99GHz")
+    assert capped["chip"]["peak_flops"] == at_its_own["chip"]["peak_flops"] / 2
+    assert capped["chip"]["name"].endswith(" at 990 MHz")
+    assert main(["check", profile, "--chip", "b300", "--clock", "1 GHz"]) == 2
+    assert "has no clock" in capsys.readouterr().err
+
+
 def test_a_plan_is_part_of_the_summary_of_a_ci_run(
     capsys: Capture, mine: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
