@@ -255,11 +255,10 @@ def _advice(
     elif latency is not None and latency.regime[row] == LATENCY and latency.explained[row] >= _MIN_EXPLAINED:
         explained = float(latency.explained[row])
         is_close = explained >= close
-        # A share above 1 says that the estimate is too long, or that data came from a nearer memory.
         done = is_close and explained >= stop and bool(latency.is_bound[row])
         situation = f"{LATENCY}-bound, {'close' if is_close else _BELOW}"
         times = "" if is_close else format_factor(1 / explained)
-        evidence = f"{latency.sentence(row)}; latency explains {format_percent(min(1.0, explained))} of its time"
+        evidence = f"{latency.sentence(row)}; {latency.explanation(row)}"
     elif utilization < way_below:
         situation = "way below both"
         evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))

@@ -39,7 +39,7 @@ from roofwidget.kernels.columns import (
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line
-from roofwidget.units import format_percent, format_quantity
+from roofwidget.units import format_factor, format_percent, format_quantity
 
 LATENCY: Final = "latency"
 """The regime of a kernel whose latency time is longer than its bound."""
@@ -52,6 +52,8 @@ _BLOCK: Final = "block"
 # Tools of AMD count a grid in threads, and call a block a workgroup.
 _WORKGROUP: Final = "workgroup"
 _NUMBER: Final = re.compile(r"\d+")
+# Clocks and timers explain a share that is larger than 1 by this little.
+_MAX_EXPLAINED: Final = 1.05
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
 _HEADER: Final = ("kernel", "moves a launch", "in flight", "at most", "of bandwidth", "needs", "limit")
@@ -341,6 +343,17 @@ class LatencyRoof:
         much = "at most" if self.is_bound[row] else "about"
         of = f"{format_quantity(rate, 'B/s')} of {format_quantity(self.bandwidth, 'B/s')}"
         return f"{what}: at {format_quantity(self.latency, 's')} that is {much} {of}"
+
+    def explanation(self, row: int) -> str:
+        """Return the share of a kernel's measured time that latency explains, as text.
+
+        A latency time that is longer than the measured time is no explanation: the text says what must be wrong.
+        """
+        share = float(self.explained[row])
+        if share <= _MAX_EXPLAINED:
+            return f"latency explains {format_percent(min(1.0, share))} of its time"
+        why = "its bytes are miscounted or are those of a nearer level" if self.is_bound[row] else "more is in flight"
+        return f"that would take {format_factor(share)}× its time, so {why}"
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame, one row per kernel."""

@@ -385,10 +385,8 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
         return
     source = f"latency: {roof.latency_source or roof.bound.chip.name}"
     if roof.bandwidth_share[row] < 1 and roof.time[row] > roof.bound.time[row] and sentence not in advice.evidence:
-        share = format_percent(min(1.0, float(roof.explained[row])))
-        estimate = not bool(roof.is_bound[row])
-        text = f"{sentence}; latency explains {share} of its time"
-        yield Evidence(text, source, float(roof.time[row]), "s", estimate), _MORE_BLOCKS
+        text = f"{sentence}; {roof.explanation(row)}"
+        yield Evidence(text, source, float(roof.time[row]), "s", not bool(roof.is_bound[row])), _MORE_BLOCKS
     threads = float(facts.threads[row])
     flying = threads * _LOAD_BYTES
     if roof.bound.regime[row] == "memory" and flying < _MAX_SHARE_IN_FLIGHT * roof.needed:

@@ -159,6 +159,21 @@ def test_an_unknown_latency_stays_unknown_and_says_so() -> None:
     assert (np.isnan(unknown.time[0]), unknown.regime[0], unknown.sentence(0)) == (True, "unknown", "")
 
 
+@pytest.mark.parametrize(
+    ("time", "options", "words"),
+    [
+        (1.2e-6, {}, "latency explains 50 % of its time"),
+        (5.9e-7, {}, "latency explains 100 % of its time"),
+        (3e-7, {}, "that would take 2× its time, so its bytes are miscounted or are those of a nearer level"),
+        (3e-7, {"latency": "600 ns", "is_estimate": True}, "that would take 2× its time, so more is in flight"),
+    ],
+)
+def test_a_latency_explains_a_share_of_the_time_or_contradicts_it(
+    time: float, options: dict[str, Any], words: str
+) -> None:
+    assert latency_roof([("copy", 0, 5e5, time)], H100, **options).explanation(0) == words
+
+
 def test_bytes_in_flight_on_average_follow_from_the_achieved_rate() -> None:
     roof = latency_roof([("chase", 0, 1.547e6, 6.924e-3)], H100, latency="299.4 ns")
     assert roof.in_flight_on_average[0] == pytest.approx(1.547e6 / 6.924e-3 * 299.4e-9)

@@ -762,9 +762,8 @@ def test_numpys_probes_do_the_work_that_they_count() -> None:
 
 def test_numpys_loads_depend_on_each_other_and_visit_every_line_once() -> None:
     lines = 1000
-    chain = numpy_probes._chain(lines)
     visited = np.zeros(lines + 1, np.intp)
-    assert numpy_probes._chase(chain, visited)
+    numpy_probes.follow(numpy_probes.chain_of_loads(lines), visited)
     assert visited[0] == visited[-1] == 0
     assert sorted(visited[:-1] // 8) == list(range(lines))
 

@@ -128,7 +128,7 @@ class NumpyProbes:
 
     @property
     def no_latency(self) -> str:
-        return "" if _chase(_chain(_MIN_LINES), np.zeros(_MIN_LINES, np.intp)) else "numpy does not load one by one"
+        return "" if _is_followed() else "numpy does not load one by one"
 
     def latency(self, chain_bytes: int) -> Probe:
         """Return loads that depend on each other, without the loop's own time: that of the same loop in the L1 cache.
@@ -136,11 +136,11 @@ class NumpyProbes:
         So the seconds are those beyond a hit in L1.
         """
         if self._loop_s is None:
-            loop = _chain(_LOOP_CHAIN_BYTES // _LINE_BYTES)
+            loop = chain_of_loads(_LOOP_CHAIN_BYTES // _LINE_BYTES)
             self._loop_s = min(_timed_loads(loop, self._clock)(_LOOP_RUNS))
         loop_s = self._loop_s
         lines = max(_MIN_LINES, chain_bytes // _LINE_BYTES)
-        run = _timed_loads(_chain(lines), self._clock)
+        run = _timed_loads(chain_of_loads(lines), self._clock)
         # Into the cache that is measured.
         run(min(_WARMING_RUNS, 1 + lines // _LOADS))
 
@@ -218,7 +218,7 @@ def _repeated_update(count: int, repeats: int) -> Callable[[], object]:
     return lambda: np.add.reduce(rows, axis=0, out=a)
 
 
-def _chain(lines: int) -> np.ndarray:
+def chain_of_loads(lines: int) -> np.ndarray:
     """Return an array in which the first item of each line has the position of the next, in one random cycle."""
     order = np.random.default_rng(_SEED).permutation(lines) * _LINE_ITEMS
     chain = np.zeros(lines * _LINE_ITEMS, np.intp)
@@ -226,16 +226,20 @@ def _chain(lines: int) -> np.ndarray:
     return chain
 
 
-def _chase(chain: np.ndarray, visited: np.ndarray) -> bool:
-    """Follow a chain from the first visited position to as many more as `visited` has; return whether numpy did.
+def follow(chain: np.ndarray, visited: np.ndarray) -> None:
+    """Follow a chain from the first visited position to as many more as `visited` has.
 
-    `take` writes each result where it reads the next index. So each load waits for the one before. Should numpy copy
-    overlapping arrays, the indices are those of the run before, and the result is wrong.
+    `take` writes each result where it reads the next index, so each load waits for the one before.
     """
-    start = visited[0]
-    visited[1:] = -1
     np.take(chain, visited[:-1], out=visited[1:], mode="wrap")
-    return bool(visited[0] == start and (chain[visited[:-1]] == visited[1:]).all())
+
+
+def _is_followed() -> bool:
+    """Return whether numpy follows a chain, and does not copy arrays that overlap before it reads indices."""
+    chain, visited = chain_of_loads(_MIN_LINES), np.full(_MIN_LINES, -1, np.intp)
+    visited[0] = 0
+    follow(chain, visited)
+    return bool((chain[visited[:-1]] == visited[1:]).all())
 
 
 def _timed_loads(chain: np.ndarray, clock: Clock) -> Callable[[int], Sequence[float]]:
@@ -245,13 +249,10 @@ def _timed_loads(chain: np.ndarray, clock: Clock) -> Callable[[int], Sequence[fl
     """
     visited = np.zeros(_LOADS + 1, np.intp)
 
-    def follow() -> None:
-        np.take(chain, visited[:-1], out=visited[1:], mode="wrap")
-
     def seconds(count: int) -> Sequence[float]:
         times: list[float] = []
         for _ in range(count):
-            times += timed(follow, clock)(1)
+            times += timed(lambda: follow(chain, visited), clock)(1)
             visited[0] = visited[-1]
         return times
 
