@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from numbers import Real
@@ -10,6 +11,7 @@ from typing import Final
 
 from roofwidget.analysis.bound_report import where_bytes_are
 from roofwidget.analysis.latency import LATENCY, LatencyRoof
+from roofwidget.analysis.reasons import Reason, found_in
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.arguments import shown_value
@@ -134,6 +136,8 @@ class Advice:
         with "below its roof".
     check
         The check that would disprove the advice.
+    reasons
+        Why the kernel is slow, as counters of the profile show; see `roofwidget.reasons`. Empty without counters.
     """
 
     __module__ = "roofwidget"
@@ -145,6 +149,7 @@ class Advice:
     done: bool
     times: str = ""
     check: str = ""
+    reasons: tuple[Reason, ...] = ()
 
 
 class Advices(tuple[Advice, ...]):
@@ -158,8 +163,10 @@ class Advices(tuple[Advice, ...]):
         kernels = sum(one.situation not in NON_KERNELS for one in self)
         others = f"; {len(self) - kernels:,} of the rows no kernel" if kernels < len(self) else ""
         count = f"{counted(kernels, 'kernel')}, {sum(one.done for one in self):,} done{others}"
-        rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_MAX_LINES])])
-        return "\n".join([f"Advice: {count}", *(rows if self else []), *and_more(len(self), _MAX_LINES)])
+        rows = aligned([_HEADER[:3], *((*_row(one)[:2], one.evidence) for one in self[:_MAX_LINES])])
+        why = [f"{one_line(one.name)}: {reason}" for one in self[:_MAX_LINES] for reason in one.reasons]
+        shown = [*(rows if self else []), *and_more(len(self), _MAX_LINES)]
+        return "\n".join([f"Advice: {count}", *shown, *(["Why, by counters:", *why] if why else [])])
 
     def _repr_html_(self) -> str:
         left = len(self) - _MAX_TABLE_ROWS
@@ -231,7 +238,18 @@ def advise(
         raise ValueError(
             f"latency has {counted(len(latency), 'kernel')} and the bound {len(bound)}: give those of one table"
         )
-    return Advices(_advice(bound, row, close, stop, way_below, latency=latency) for row in range(len(bound)))
+    why = _reasons(bound)
+    return Advices(
+        dataclasses.replace(_advice(bound, row, close, stop, way_below, latency=latency), reasons=why[row])
+        for row in range(len(bound))
+    )
+
+
+def _reasons(bound: Bound) -> tuple[tuple[Reason, ...], ...]:
+    low_level = bound.low_level
+    if low_level is None:
+        return ((),) * len(bound)
+    return found_in(low_level.columns, low_level.counters, len(bound))
 
 
 def _advice(
@@ -336,4 +354,6 @@ def _what_is_unknown(bound: Bound, row: int) -> str:
 
 def _row(one: Advice) -> tuple[str, ...]:
     situation = one.situation.replace(_BELOW, f"{one.times}× {_BELOW}") if one.times else one.situation
-    return one_line(one.name), situation + (" (done)" if one.done else ""), one.evidence, one.suggestion
+    evidence = " ".join([f"{one.evidence}." if one.reasons else one.evidence, *map(str, one.reasons)])
+    suggestion = " ".join([one.suggestion, *(reason.suggestion for reason in one.reasons)])
+    return one_line(one.name), situation + (" (done)" if one.done else ""), evidence, suggestion

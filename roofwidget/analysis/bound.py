@@ -25,6 +25,7 @@ from roofwidget.kernels.columns import (
     sum_of_known,
     unwarned,
 )
+from roofwidget.kernels.low_level import LowLevel
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels, as_kernels
@@ -164,6 +165,7 @@ def bound(
         bytes_elsewhere=_bytes_elsewhere(table, chip, judged),
         integers=operations.integer if operations.integer.any() else None,
         per_byte=per_byte,
+        low_level=LowLevel.of(table.extra_columns, table.read_as),
     )
 
 

@@ -18,6 +18,7 @@ from roofwidget.analysis import bound_report
 from roofwidget.analysis.roofline import slowest_level
 from roofwidget.chips import NETWORK, Chip
 from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen, known_or, unwarned
+from roofwidget.kernels.low_level import LowLevel
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
 """The utilization from which a kernel is above its roof: more than rounding can explain."""
@@ -110,6 +111,8 @@ class Bound:
     per_byte
         The bounds of these kernels for one byte of main memory: ratios of its times are those of all their work. None
         without such kernels.
+    low_level
+        The low-level counters of the profile, from which `advise` says why a kernel is slow; None without counters.
 
     Examples
     --------
@@ -151,6 +154,7 @@ class Bound:
     unlinked: Bools | None = None
     integers: Bools | None = None
     per_byte: Bound | None = None
+    low_level: LowLevel | None = None
 
     def __len__(self) -> int:
         return len(self.names)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import NETWORK, is_off_chip
+from roofwidget.kernels import low_level
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, DictColumn, Floats, unwarned
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
@@ -33,6 +34,7 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
     unknown_time = np.isnan(time) & groups.has(~np.isnan(kernels.time))
     unknown = {"FLOPs": unknown_flops, "bytes": unknown_bytes, "seconds": unknown_time}
     extra = {name: groups.shared(column) for name, column in kernels.extra_columns.items() if name not in PER_LAUNCH}
+    extra |= _low_level(kernels, groups, extra)
     launches, owner = _launches(kernels, groups)
     return kernels.replace(
         names=_names(kernels, groups, by),
@@ -259,6 +261,21 @@ def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]
     unknown = inner.has(np.isnan(each))
     parts = dict(zip(PER_LAUNCH, (least, middle, most), strict=True))
     return {name: np.where(unknown, np.nan, column) for name, column in parts.items()}
+
+
+def _low_level(
+    kernels: Kernels, groups: _Groups, shared: Mapping[str, Floats | DictColumn]
+) -> Mapping[str, Floats | DictColumn]:
+    """Return the low-level columns of the groups. The number of a text, such as a stall, is known where the text is."""
+    found: dict[str, Floats | DictColumn] = {}
+    for name, column in low_level.summed(kernels.extra_columns, kernels.time, groups.sum).items():
+        same: Any = shared[name]
+        text = shared.get(name.removesuffix(" (%)"))
+        is_known = text.where(bool) if isinstance(text, DictColumn) else True
+        # The mean of equal numbers is this number, without rounding.
+        is_mean = np.isnan(same) | low_level.LOW_LEVEL_COLUMNS[name].adds
+        found[name] = np.where(is_known, np.where(is_mean, column, same), np.nan)
+    return found
 
 
 def _remarks(unknown: Mapping[str, Bools]) -> list[str]:

@@ -24,6 +24,7 @@ from roofwidget.readers.ncu.flops import (
     match_given,
     tensor_activity,
 )
+from roofwidget.readers.ncu.low_level import low_level_columns
 from roofwidget.readers.ncu.metrics import (
     LAUNCH_FIELDS,
     Launches,
@@ -170,16 +171,7 @@ def _activity(launches: Launches, where: Bools) -> str:
 # -- kernels -------------------------------------------------------------------------------------------------------
 
 _TIME: Final = "gpu__time_duration.sum"
-_COLUMNS: Final = {
-    "registers per thread": "launch__registers_per_thread",
-    "waves per SM": "launch__waves_per_multiprocessor",
-    "achieved occupancy (%)": "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "SM throughput (%)": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
-    "memory throughput (%)": "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
-    "L1 hit rate (%)": "l1tex__t_sector_hit_rate.pct",
-    "L2 hit rate (%)": "lts__t_sector_hit_rate.pct",
-    "DRAM clock (Hz)": "dram__cycles_elapsed.avg.per_second",
-}
+_DRAM_CLOCK: Final = "dram__cycles_elapsed.avg.per_second"
 
 
 def read_launches(files: Sequence[Source], device: int | str | None) -> Launches:
@@ -257,6 +249,7 @@ def kernels(
         roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
     count = launches.count
+    low_level, rules_of_low_level = low_level_columns(launches)
     rules = {f"flops:{key}" if key else "flops": sourced.texts for key, sourced in parts.items()}
     return Kernels(
         launches.names,
@@ -271,7 +264,8 @@ def kernels(
             "time": time.texts,
             **{f"bytes:{level}": sourced.texts for level, sourced in traffic.items()},
         },
-        extra=_extra(launches),
+        extra=_extra(launches) | low_level,
+        read_as=rules_of_low_level,
         chip=roof,
         warnings=[*launches.warnings, *launch_warnings(launches, counts, time, traffic), *messages, *roof_warnings],
         source=source,
@@ -359,8 +353,11 @@ def _extra(launches: Launches) -> dict[str, Any]:
         values = launches.words[word]
         if word != "cc" and any(value is not None for value in values):
             found[word] = values
-    columns = {"compute capability": launches.capability, "SM clock (Hz)": sm_clock(launches)}
-    columns |= {name: launches.metric(metric) for name, metric in _COLUMNS.items()}
+    columns = {
+        "compute capability": launches.capability,
+        "SM clock (Hz)": sm_clock(launches),
+        "DRAM clock (Hz)": launches.metric(_DRAM_CLOCK),
+    }
     found |= {name: column for name, column in columns.items() if not np.isnan(column).all()}
     if _TIME in launches.spread:
         low, high = launches.spread[_TIME]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from roofwidget.kernels.columns import Bools, Floats, Texts
 from roofwidget.readers.amounts import number_or_nan
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.ncu.low_level_metrics import LOW_LEVEL_METRICS
 from roofwidget.support.arrays import Places
 
 # -- units ---------------------------------------------------------------------------------------------------------
@@ -113,9 +114,8 @@ WANTED_METRICS: Final = re.compile(
             r"device__attribute_(?:display_name|clock_rate|max_gpu_frequency_khz|max_mem_frequency_khz|memory_clock_rate)",
             r"device__attribute_(?:compute_capability_(?:major|minor)|multiprocessor_count|l2_cache_size|total_memory)",
             r"device__attribute_num_schedulers_per_multiprocessor",
-            r"launch__(?:registers_per_thread|waves_per_multiprocessor|(?:device|context|stream)_id)",
-            r"(?:sm__warps_active\.avg\.pct_of_peak_sustained_active|(?:lts|l1tex)__t_sector_hit_rate\.pct)",
-            r"(?:sm__throughput|gpu__compute_memory_throughput)\.avg\.pct_of_peak_sustained_elapsed",
+            r"launch__(?:device|context|stream)_id",
+            LOW_LEVEL_METRICS,
         ]
     )
 )
