@@ -19,6 +19,9 @@ from roofwidget.analysis.latency import bytes_in_flight as bytes_in_flight
 from roofwidget.analysis.latency import bytes_to_reach as bytes_to_reach
 from roofwidget.analysis.latency import latency_roof as latency_roof
 from roofwidget.analysis.latency import waves as waves
+from roofwidget.analysis.instruction_roofline import InstructionRoofline as InstructionRoofline  # not in __all__
+from roofwidget.analysis.instruction_roofline import Wall as Wall  # not in __all__
+from roofwidget.analysis.instruction_roofline import instruction_roofline as instruction_roofline
 from roofwidget.analysis.messages import Messages as Messages  # not in __all__
 from roofwidget.analysis.plan import Evidence as Evidence  # not in __all__
 from roofwidget.analysis.plan import Plan as Plan  # not in __all__
@@ -29,6 +32,9 @@ from roofwidget.analysis.projection import project as project
 from roofwidget.analysis.rank_messages import RankMessages as RankMessages  # not in __all__
 from roofwidget.analysis.ranks import Ranks as Ranks
 from roofwidget.analysis.ranks import Straggler as Straggler  # not in __all__
+from roofwidget.analysis.reasons import Reason as Reason  # not in __all__
+from roofwidget.analysis.reasons import reasons as reasons
+from roofwidget.analysis.reasons import telling as telling
 from roofwidget.analysis.result import Bound as Bound
 from roofwidget.analysis.roofline import attainable as attainable
 from roofwidget.analysis.roofline import ridge_point as ridge_point

@@ -34,6 +34,9 @@ from roofwidget.readers.ncu.roofs import sm_clock
 
 _WARP: Final = 32
 _PERCENT: Final = 100.0
+_SCHEDULERS: Final = "device__attribute_num_schedulers_per_multiprocessor"
+_VOLTA: Final = 7.0
+_KILO: Final = 1e3
 # A warp whose instruction is issued does not wait.
 _NO_STALL: Final = "selected"
 # Parts of another pipe, and the pipe of all pipes.
@@ -82,14 +85,21 @@ def _launch(launches: Launches, put: Any) -> None:
     for name, form in (("SM active (%)", "avg"), ("busiest SM active (%)", "max")):
         share = np.minimum(_PERCENT * quotient(launches.metric(f"sm__cycles_active.{form}"), cycles), _PERCENT)
         put(name, share, f"sm__cycles_active.{form} / sm__cycles_elapsed")
-    clock = sm_clock(launches)
+    highest = launches.metric("device__attribute_max_gpu_frequency_khz") * _KILO
+    clock = first_known_values(sm_clock(launches), highest)
     units = launches.metric("device__attribute_multiprocessor_count")
-    schedulers = launches.metric("device__attribute_num_schedulers_per_multiprocessor")
+    put("blocks per SM", quotient(blocks, units), "grid / device__attribute_multiprocessor_count")
+    schedulers = first_known_values(launches.metric(_SCHEDULERS), _schedulers(launches.capability))
     put(
         "peak warp instructions (1/s)",
         units * schedulers * clock,
-        "device__attribute_multiprocessor_count x device__attribute_num_schedulers_per_multiprocessor x clock",
+        f"device__attribute_multiprocessor_count x {_SCHEDULERS} x clock of the SMs, measured or else the highest",
     )
+
+
+def _schedulers(capability: Floats) -> Floats:
+    """Return the schedulers of an SM by the compute capability: four from Volta on; NaN if unknown."""
+    return np.where(capability >= _VOLTA, 4.0, np.nan)
 
 
 def _ratios(launches: Launches, totals: Mapping[str, Floats], columns: Mapping[str, Any], put: Any) -> None:

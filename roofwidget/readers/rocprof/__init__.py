@@ -54,7 +54,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -77,6 +77,7 @@ from roofwidget.readers.rocprof.counters import (
     matrix_counter,
     vector_counter,
 )
+from roofwidget.readers.rocprof.low_level import low_level_columns
 from roofwidget.support.did_you_mean import first_in, listed
 
 FORMAT: Final = "rocprof"
@@ -167,6 +168,8 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
     flops, flops_rules, flops_warnings = _flops(rows, chip, arch, integers=integers)
     moved, missing = bytes_by_level(rows.counters, arch, about.lds_banks)
     bytes_warnings = _bytes_warnings(moved, missing, arch)
+    units = None if chip is None or chip.units is None else int(chip.units.split()[0])
+    low_level, rules_of_low_level = low_level_columns(rows.counters, rows.fields, units)
     warnings = [*rows.warnings, *about_warnings, *chip_warnings, *flops_warnings, *bytes_warnings]
     kernels = Kernels(
         rows.names,
@@ -179,7 +182,8 @@ def read(source: Source, *, gfx: str | None = None, integers: bool = False) -> K
             **{f"bytes:{level}": _bytes_rule(level, part.origin, arch) for level, part in moved.items()},
             **({"time": rows.time_rule} if rows.time_rule else {}),
         },
-        extra=_extra(rows),
+        extra=_extra(rows) | low_level,
+        read_as=rules_of_low_level,
         warnings=warnings,
         source=source.name,
     )
@@ -403,6 +407,6 @@ def _bytes_rule(level: str, rule: str, gfx: str) -> str:
     return f"{rule} (an upper bound: whole lines)" if upper else rule
 
 
-def _extra(rows: passes.Joined) -> dict[str, Floats]:
+def _extra(rows: passes.Joined) -> dict[str, Any]:
     named = {ours: first_in(theirs, rows.fields) for ours, theirs in _EXTRA.items()}
     return {ours: rows.fields[name]() for ours, name in named.items() if name is not None}
