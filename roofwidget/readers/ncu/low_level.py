@@ -80,7 +80,9 @@ def _launch(launches: Launches, put: Any) -> None:
     put("blocks", blocks, "grid")
     put("threads per block", threads, "block")
     waves = launches.metric("launch__waves_per_multiprocessor")
-    put("full waves (%)", _PERCENT * quotient(waves, np.ceil(waves)), "launch__waves_per_multiprocessor")
+    put(
+        "full waves (%)", _PERCENT * quotient(waves, np.ceil(waves)), "launch__waves_per_multiprocessor, of whole waves"
+    )
     cycles = first_known_values(launches.metric("sm__cycles_elapsed.max"), launches.metric("sm__cycles_elapsed.avg"))
     for name, form in (("SM active (%)", "avg"), ("busiest SM active (%)", "max")):
         share = np.minimum(_PERCENT * quotient(launches.metric(f"sm__cycles_active.{form}"), cycles), _PERCENT)

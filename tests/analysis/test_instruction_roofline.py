@@ -1,0 +1,141 @@
+"""The instruction roofline: the peaks and roofs that the paper prints, walls as fractions, and counts by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import runpy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.analysis.instruction_roofline import sectors_of_stride, walls
+from tests import places
+
+GOLDEN: dict[str, Any] = json.loads((places.GOLDEN / "instruction_roofline.json").read_text(encoding="utf-8"))
+SLOW = [places.FIXTURES / "gpu" / f"slow.{page}.csv.gz" for page in ("raw", "instructions")]
+
+
+def one(extra: dict[str, Any], chip: rw.Chip, moved: dict[str, float] | None = None) -> rw.InstructionRoofline:
+    table = rw.Kernels(["k"], [0.0], {key: [n] for key, n in (moved or {}).items()}, time=[1e-3], extra=extra)
+    return rw.instruction_roofline(table, chip)
+
+
+def volta(**figures: Any) -> rw.Chip:
+    memories = {row["level"]: row["bandwidth"] for row in GOLDEN["roofs"] if row["level"] != "shared"}
+    order = {name: memories[name] for name in ("HBM", "L2", "L1")}
+    figures = {"vendor": "NVIDIA", "family": "Volta", "units": "80 SM", "clock": 1.53e9, **figures}
+    return rw.Chip("V100", {"fp32": 15.7e12}, order, **figures)
+
+
+def test_the_golden_file_is_what_its_script_writes() -> None:
+    made = runpy.run_path(str(places.GOLDEN / "make_instruction_roofline.py"))["golden"]()
+    assert made == GOLDEN
+
+
+@pytest.mark.parametrize("row", GOLDEN["peaks"], ids=lambda row: row["chip"])
+def test_the_peak_is_units_times_schedulers_times_clock(row: dict[str, Any]) -> None:
+    figures = {key: row[key] for key in ("vendor", "family", "units", "clock")}
+    found = one({"warp instructions": [1.0]}, rw.Chip(row["chip"], {"fp32": 1e12}, {"HBM": 1e12}, **figures))
+    assert found.peak / 1e9 == pytest.approx(row["gips"], rel=1e-12)
+    assert found.unit == ("wavefront" if row["vendor"] == "AMD" else "warp")
+
+
+def test_the_v100_of_the_catalogue_has_the_peak_of_the_paper() -> None:
+    table = rw.Kernels(["k"], [0], [1], time=[1], extra={"warp instructions": [1.0]})
+    assert rw.instruction_roofline(table, "v100-sxm2-16gb").peak == pytest.approx(489.6e9, rel=1e-12)
+
+
+@pytest.mark.parametrize("row", GOLDEN["roofs"], ids=lambda row: row["level"])
+def test_a_roof_is_the_bandwidth_in_transactions(row: dict[str, Any]) -> None:
+    found = one({"warp instructions": [1.0]}, volta())
+    # The paper prints one decimal.
+    assert found.bandwidths[row["level"]] / 1e9 == pytest.approx(row["gtxn"], abs=0.1)
+
+
+@pytest.mark.parametrize("row", GOLDEN["strides"], ids=lambda row: f"{row['stride']} of {row['size']} B")
+def test_a_warp_touches_the_sectors_of_its_stride(row: dict[str, Any]) -> None:
+    assert sectors_of_stride(row["stride"], row["size"]) == row["sectors"]
+
+
+@pytest.mark.parametrize(("stride", "size"), [(-1, 4), (1, 3), (1, 32)])
+def test_a_stride_that_no_warp_has_is_refused(stride: int, size: int) -> None:
+    with pytest.raises(ValueError, match="expected a stride from 0"):
+        sectors_of_stride(stride, size)
+
+
+def test_walls_are_those_of_the_paper() -> None:
+    expected = [(row["name"], row["space"], row["of"][0] / row["of"][1]) for row in GOLDEN["walls"]]
+    assert [(wall.name, wall.space, wall.intensity) for wall in walls()] == expected
+
+
+@pytest.mark.parametrize("page", SLOW, ids=lambda path: path.name)
+def test_counts_of_a_gpu_are_the_counts_by_hand(page: Any) -> None:
+    table = rw.read(page)
+    found = rw.instruction_roofline(table)
+    names = [str(name).replace("void ", "").replace("(int)", "").partition("(")[0] for name in table.names]
+    for name, counts in GOLDEN["kernels"].items():
+        row = names.index(name)
+        for space, (instructions, moved) in counts.items():
+            assert getattr(found, f"{space}_instructions")[row] == instructions, (name, space)
+            assert getattr(found, f"{space}_transactions")[row] == moved, (name, space)
+            assert getattr(found, f"{space}_intensity")[row] == instructions / moved
+
+
+def test_a_point_is_instructions_over_transactions_and_seconds() -> None:
+    counts = {"L1 transactions": [4e6], "L2 transactions": [2e6], "HBM transactions": [1e6]}
+    found = one({"warp instructions": [1e6], "thread instructions": [8e6], **counts}, volta())
+    assert found.rate.tolist() == [1e9]
+    assert {level: ratio.tolist() for level, ratio in found.intensity.items()} == {
+        "L1": [0.25],
+        "L2": [0.5],
+        "HBM": [1.0],
+    }
+    assert found.lanes.tolist() == [0.25]
+    # 437.5 / 4, 93.65 / 2 and 25.9: HBM is the lowest.
+    assert found.bound_by.tolist() == ["HBM"]
+    assert found.attainable[0] == pytest.approx(25.9e9)
+    assert found.utilization[0] == pytest.approx(1 / 25.9)
+
+
+def test_without_transactions_the_peak_is_the_roof() -> None:
+    found = one({"warp instructions": [1e6], "HBM transactions": [0.0]}, volta())
+    assert (found.bound_by.tolist(), found.attainable.tolist()) == (["instructions"], [pytest.approx(489.6e9)])
+
+
+@pytest.mark.parametrize("figures", [{"clock": None}, {"units": None}, {"family": "Pascal"}])
+def test_without_a_peak_nothing_is_judged(figures: dict[str, Any]) -> None:
+    found = one({"warp instructions": [1e6], "HBM transactions": [1e6]}, volta(**figures))
+    assert math.isnan(found.peak)
+    assert found.bound_by.tolist() == ["unknown"]
+    assert np.isnan(found.utilization).all()
+    assert found.to_dict()["peak"] is None
+
+
+def test_amd_has_wavefronts_its_own_requests_and_no_walls() -> None:
+    chip = rw.Chip(*("MI", {"fp32": 1e12}, {"HBM": 3.2e12}), vendor="AMD", family="CDNA 2", units="104 CU", clock=1.7e9)
+    found = one(
+        {"warp instructions": [1e6], "HBM transactions": [1e5], "thread instructions": [16e6]}, chip, {"HBM": 6.4e6}
+    )
+    assert (found.unit, found.walls) == ("wavefront", ())
+    assert found.bandwidths["HBM"] == pytest.approx(3.2e12 / 64)
+    assert found.lanes.tolist() == [0.25]
+
+
+def test_a_profile_without_instructions_says_how_to_count_them() -> None:
+    with pytest.raises(ValueError, match=r"smsp__inst_executed\.sum"):
+        rw.instruction_roofline(rw.Kernels(["k"], [1], [1]))
+
+
+def test_the_table_has_a_row_per_kernel_and_json_has_no_nan() -> None:
+    found = rw.instruction_roofline(rw.read(SLOW[0]))
+    frame = found.to_dataframe()
+    assert len(frame) == len(found) == 21
+    assert frame["intensity:L1"].tolist() == pytest.approx(found.intensity["L1"].tolist(), nan_ok=True)
+    text = json.dumps(found.to_dict(), allow_nan=False)
+    assert set(json.loads(text)) == {"unit", "peak", "bandwidths", "walls", "kernels"}
+    # 132 SMs x 4 schedulers at 1.98 GHz.
+    assert found.peak == pytest.approx(132 * 4 * 1.98e9, rel=0.02)
+    assert repr(found).startswith("InstructionRoofline: 21 kernels, peak 1.04")
