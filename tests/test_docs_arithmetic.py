@@ -1,14 +1,17 @@
 """The pages on arithmetic, serving, the speed of light and for agents: each example prints what the page says."""
+"""Pages of the documentation with arithmetic: every example in them runs and prints what the page says."""
 
 from __future__ import annotations
 
 import doctest
+import runpy
 
 import pytest
 
 from tests.places import DOCS, text_of
 
 PAGES = {"agents.md": 3, "arithmetic.md": 20, "serving.md": 12, "speed_of_light.md": 7}
+PAGES = {"arithmetic.md": 20, "serving.md": 12, "speed_of_light.md": 7, "why.md": 6}
 
 
 @pytest.mark.parametrize(("name", "least"), PAGES.items())
@@ -25,3 +28,9 @@ def test_every_fenced_example_is_one_that_is_run(name: str) -> None:
     assert blocks
     # The empty line before the fence ends the expected output.
     assert all(block.startswith(">>> ") and "\n\n```" in block for block in blocks)
+
+
+def test_the_tables_of_reasons_are_those_of_the_rules_and_columns() -> None:
+    page = runpy.run_path(str(DOCS / "make_why.py"))["page"]
+    text = text_of(DOCS / "why.md")
+    assert page(text) == text

@@ -51,6 +51,11 @@ bytes
     two files whose L2 bytes have different rules. L1: ``l1tex__t_bytes``, else the bytes written back to registers.
     Each of these counters has its own peak. If the launches of a file have bytes of a level from different counters, no
     peak bounds them all, so this level has no roof, and a warning names the counters.
+why a kernel is slow
+    `Kernels.extra` has occupancy, the three longest stalls, issue slots, hit rates, sectors per request, bank
+    conflicts, the busiest pipe and active lanes, as far as the file has their counters (``--set full`` has all), and
+    counts of instructions and transactions. `Kernels.read_as` names the counter behind each. `roofwidget.reasons` says
+    what they show, `roofwidget.instruction_roofline` uses the counts, and ``docs/why.md`` lists columns and metrics.
 ceilings
     `Kernels.chip` has the report's peaks per cycle times the measured clock, because ncu locks the clock to its base
     value. It also has the ceilings ``boost clock`` and, if the catalogue knows the device or ``chip`` names it,

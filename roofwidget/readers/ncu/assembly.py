@@ -112,7 +112,10 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
     remarks: list[str] = []
     tensor = counts.tensor
     if tensor.moves.any():
-        remarks.append(f"the tensor pipe moved registers in {_which(launches, tensor.moves)}: its hfma are no FLOPs")
+        remarks.append(
+            f"the tensor pipe moved registers in {_which(launches, tensor.moves)}: compilers set and copy registers "
+            "with the half-precision instruction hfma too, so these hfma are not counted as FLOPs"
+        )
     if tensor.may_move.any():
         remarks.append(
             f"hfma is left out in {_which(launches, tensor.may_move)}: on this chip it "

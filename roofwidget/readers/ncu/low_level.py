@@ -175,7 +175,9 @@ def _product_of(words: Sequence[str | None]) -> Floats:
 
 def _limited_by(launches: Launches) -> list[str | None]:
     limits = np.array([launches.metric(metric) for metric in LIMITS.values()])
-    known = ~np.isnan(limits).any(axis=0)
+    # Old versions do not count barriers.
+    known = ~np.isnan(limits[:-1]).any(axis=0)
+    limits = np.where(np.isnan(limits), np.inf, limits)
     least = limits.min(axis=0)
     words = np.array(list(LIMITS))
     return [" and ".join(words[limits[:, row] == least[row]]) if known[row] else None for row in range(len(launches))]

@@ -42,6 +42,10 @@ from the option ``gfx``.
 - L1: 64 bytes per cache access; on gfx94x and gfx950 128 bytes, which is an upper bound. LDS: 4 bytes x banks x active
   cycles without conflicts.
 
+- Why a kernel is slow: `Kernels.extra` has instructions (``SQ_INSTS``), requests at L1, L2 and HBM, active lanes, bank
+  conflicts of the LDS, the hit rate of L2 and the shares of waits, as far as the file has their counters; see
+  ``docs/why.md``.
+
 FLOPs of the matrix units use a separate peak (``fp64_matrix``) if the chip has one. If ``sysinfo.csv`` or the database
 names a chip of the catalogue, `Kernels.chip` is this chip, with the measured ceilings of ``roofline.csv``. Otherwise
 the chip is made from ``roofline.csv``. A kernel without FLOPs is listed with zero FLOPs. If no counter of FLOPs was
