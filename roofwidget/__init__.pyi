@@ -13,15 +13,15 @@ from roofwidget.analysis.compare_chips import Flip as Flip  # not in __all__
 from roofwidget.analysis.compare_chips import compare_chips as compare_chips
 from roofwidget.analysis.compare_runs import compare_runs as compare_runs
 from roofwidget.analysis.exercise import roofline_analysis as roofline_analysis
+from roofwidget.analysis.instruction_roofline import InstructionRoofline as InstructionRoofline  # not in __all__
+from roofwidget.analysis.instruction_roofline import Wall as Wall  # not in __all__
+from roofwidget.analysis.instruction_roofline import instruction_roofline as instruction_roofline
 from roofwidget.analysis.latency import LatencyRoof as LatencyRoof  # not in __all__
 from roofwidget.analysis.latency import Waves as Waves  # not in __all__
 from roofwidget.analysis.latency import bytes_in_flight as bytes_in_flight
 from roofwidget.analysis.latency import bytes_to_reach as bytes_to_reach
 from roofwidget.analysis.latency import latency_roof as latency_roof
 from roofwidget.analysis.latency import waves as waves
-from roofwidget.analysis.instruction_roofline import InstructionRoofline as InstructionRoofline  # not in __all__
-from roofwidget.analysis.instruction_roofline import Wall as Wall  # not in __all__
-from roofwidget.analysis.instruction_roofline import instruction_roofline as instruction_roofline
 from roofwidget.analysis.messages import Messages as Messages  # not in __all__
 from roofwidget.analysis.plan import Evidence as Evidence  # not in __all__
 from roofwidget.analysis.plan import Plan as Plan  # not in __all__
