@@ -332,7 +332,7 @@ def _chip(kernels: Kernels, given: ChipLike | None) -> Chip:
 
 def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
     bound = facts.bound
-    saved = np.where(bound.above_roof | facts.is_unlinked, np.nan, bound.headroom)
+    saved = bound.headroom
     for row, (one, kind) in enumerate(zip(advise(bound, latency=facts.latency), facts.kinds, strict=True)):
         if not saved[row] > 0 or one.done or (kind and one.situation in NON_KERNELS):
             continue

@@ -60,7 +60,7 @@ def test_an_estimate_of_latency_never_stops_tuning_and_is_worded_as_one() -> Non
     found = latency_advice(5, 2.05, in_flight=4, is_estimate=True)
     assert (found.situation, found.done) == ("latency-bound, close", False)
     assert "has about 4 B in flight: at 2 s that is about 2 B/s" in found.evidence
-    assert found.evidence.endswith("latency explains 100 % of its time")
+    assert found.evidence.endswith("that would take 1.2× its time, so more is in flight")
 
 
 @pytest.mark.parametrize(("moved", "time"), [(5, 4.1), (5, 40), (200, 25)])
