@@ -139,3 +139,7 @@ def test_the_table_has_a_row_per_kernel_and_json_has_no_nan() -> None:
     # 132 SMs x 4 schedulers at 1.98 GHz.
     assert found.peak == pytest.approx(132 * 4 * 1.98e9, rel=0.02)
     assert repr(found).startswith("InstructionRoofline: 21 kernels, peak 1.04")
+
+
+def test_without_a_count_of_schedulers_and_a_clock_the_peak_is_that_of_four_at_the_highest_clock() -> None:
+    assert rw.instruction_roofline(rw.read(SLOW[1])).peak == pytest.approx(132 * 4 * 1.98e9)

@@ -72,6 +72,17 @@ def test_sentences_have_the_numbers_and_the_counters_of_the_file() -> None:
     assert all(one.counters.keys() == one.values.keys() for reasons in found for one in reasons)
 
 
+def test_shares_of_stalls_are_those_that_nsight_compute_prints() -> None:
+    kernels = rw.read(SLOW)
+    # Percent of the cycles between two instructions, as the rules of the page Details say them.
+    printed = {0: 98.3, 1: 49.7, 4: 36.1, 5: 87.2, 6: 96.2, 7: 89.6, 8: 49.0, 9: 67.8, 10: 84.7, 11: 71.7}
+    printed |= {12: 98.4, 13: 98.9, 14: 98.7}
+    shares = kernels.extra["stall 1 (%)"]
+    assert {row: round(float(shares[row]), 1) for row in printed} == printed
+    stalls = kernels.extra["stall 1"].tolist()
+    assert [stalls[row] for row in (0, 4, 8)] == ["long scoreboard", "short scoreboard", "mio throttle"]
+
+
 def test_two_rows_of_a_tooltip_are_those_that_tell_most() -> None:
     kernels = rw.read(SLOW)
     rows = {row: rw.telling(kernels, row) for row in (0, 3, 6, 10, 11, -1)}
@@ -130,6 +141,14 @@ def test_a_planted_reason_is_told_and_no_other(name: str, form: Any) -> None:
     assert told(rw.read(form([("good", dict(slow_kernels.BASE)), (name, kernel)]))) == [set(), expected]
 
 
+def test_reports_of_versions_that_count_no_barriers_say_what_limits_occupancy() -> None:
+    kernel, expected = slow_kernels.planted("registers")
+    del kernel["launch__occupancy_limit_barriers"]
+    kernels = rw.read(slow_kernels.wide([("k", kernel)]))
+    assert kernels.extra["occupancy limited by"].tolist() == ["registers"]
+    assert told(kernels) == [expected]
+
+
 def test_mixtures_of_reasons_are_told_with_all_their_reasons() -> None:
     mixtures = slow_kernels.mixtures(20)
     assert len(set(mixtures)) > 10
@@ -149,6 +168,8 @@ def test_reasons_planted_in_dispatches_of_amd_are_told(tmp_path: Path) -> None:
     assert kernels.extra["L2 transactions"].tolist() == [300_000.0] * 4
     assert kernels.extra["HBM transactions"].tolist() == [120_000.0] * 4
     assert kernels.extra["L2 hit rate (%)"].tolist() == [75.0] * 4
+    # 64, and 8, of the 64 lanes of a wavefront.
+    assert kernels.extra["active lanes (%)"].tolist() == [100.0, 100.0, 100.0, 12.5]
     assert kernels.extra["stall 1"].tolist() == ["dependency"] * 4
     assert kernels.extra["stall 1 (%)"].tolist() == [75.0] * 4
     assert kernels.read_as["L2 hit rate (%)"] == "TCC_HIT_sum / TCC_HIT_sum + TCC_MISS_sum"

@@ -255,7 +255,7 @@ MODULES_BY_ROOM = {
     "analysis": 1,  # its name: nothing is computed before a page or a person asks
     "chips": 9,
     "export": 3,  # the engine, which draws the picture beside a widget
-    "kernels": 14,
+    "kernels": 15,  # one for the low-level columns, which sums over groups of kernels need
     "state": 16,
     "support": 12,
 }
