@@ -13,6 +13,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.instruction_roofline import sectors_of_stride, walls
 from tests import places
+from tests.make_fixtures import slow_kernels
 
 GOLDEN: dict[str, Any] = json.loads((places.GOLDEN / "instruction_roofline.json").read_text(encoding="utf-8"))
 SLOW = [places.FIXTURES / "gpu" / f"slow.{page}.csv.gz" for page in ("raw", "instructions")]
@@ -141,5 +142,15 @@ def test_the_table_has_a_row_per_kernel_and_json_has_no_nan() -> None:
     assert repr(found).startswith("InstructionRoofline: 21 kernels, peak 1.04")
 
 
-def test_without_a_count_of_schedulers_and_a_clock_the_peak_is_that_of_four_at_the_highest_clock() -> None:
+def test_without_a_measured_clock_the_peak_is_at_the_highest_clock() -> None:
     assert rw.instruction_roofline(rw.read(SLOW[1])).peak == pytest.approx(132 * 4 * 1.98e9)
+
+
+@pytest.mark.parametrize(("capability", "peak"), [(7, 100 * 4 * 1.5e9), (6, math.nan)])
+def test_schedulers_that_the_file_does_not_count_are_four_from_volta_on(capability: int, peak: float) -> None:
+    kernel = dict(slow_kernels.BASE) | {"device__attribute_max_gpu_frequency_khz": 1.5e6}
+    kernel["device__attribute_compute_capability_major"] = capability
+    # A clock is cycles over seconds; without the cycles the highest clock counts.
+    del kernel["device__attribute_num_schedulers_per_multiprocessor"], kernel["sm__cycles_elapsed.avg"]
+    table = slow_kernels.wide([("k", kernel)]).replace(b'"9.0"', f'"{capability}.0"'.encode())
+    assert rw.instruction_roofline(rw.read(table)).peak == pytest.approx(peak, nan_ok=True)
