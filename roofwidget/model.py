@@ -39,6 +39,7 @@ from roofwidget.state.moves import bound_where_measured, check_can_move, checked
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
 from roofwidget.state.state import TRAITS, State, from_wire, session_value, values_of_step, wire_value
 from roofwidget.state.what_if import (
+    ALL_QUANTITIES,
     QUANTITIES,
     Quantity,
     one_level,
@@ -207,10 +208,11 @@ class RooflineModel(Faced):
         *,
         peak_flops: float | str | None = None,
         bandwidth: float | str | None = None,
+        latency: float | str | None = None,
         precision: str | None = None,
         memory: str | None = None,
     ) -> None:
-        """Set a what-if peak or a what-if bandwidth of a chip. The figures of the data sheet do not change.
+        """Set a what-if peak, bandwidth or latency of a chip. The figures of the data sheet do not change.
 
         Parameters
         ----------
@@ -220,6 +222,9 @@ class RooflineModel(Faced):
             The what-if peak: a number in FLOP/s, or text such as ``"2 PFLOP/s"``.
         bandwidth
             The what-if bandwidth: a number in bytes/s, or text such as ``"8 TB/s"``.
+        latency
+            The what-if latency of a message over the link to other chips: a number in seconds, or text such as
+            ``"18 us"``. Only the network view uses it.
         precision
             The precision of the peak; by default the trait `precision`.
         memory
@@ -243,6 +248,8 @@ class RooflineModel(Faced):
             is_link = memory is not None and text_argument(memory, "memory").casefold() == NETWORK
             key = NETWORK if is_link else target.memory(one_level(memory or self.memory))
             changed["bandwidth", key] = parsed_rate(bandwidth, "bandwidth", f"bandwidth of {target.name}")
+        if latency is not None:
+            changed["latency", NETWORK] = parsed_rate(latency, "latency", f"latency of {target.name}")
         self._apply(lambda state: {"what_if": with_rates(state.what_if, target, changed)}, waits=False)
 
     def use_peaks(self, peaks: str) -> None:
@@ -605,6 +612,13 @@ class RooflineModel(Faced):
         """
         return self._verdict(search_seconds=0.5)
 
+    def _links(self, resolved: Chip) -> tuple[float, float] | None:
+        """Return the rate of the link of the focus chip, and that of its data sheet; None if it is unknown."""
+        try:
+            return resolved.link_bandwidth(), self.chip().link_bandwidth()
+        except MissingFigureError:
+            return None
+
     def _shown_verdict(self) -> Verdict:
         """Return the verdict that stands beside a picture: none while a question is asked, whose answer it could tell.
 
@@ -625,9 +639,13 @@ class RooflineModel(Faced):
         is_measured = bool((np.nan_to_num(kernels.self_time) > 0).any())
         is_compared = self.baseline is not None and is_measured
         runs = compare_runs.compare_runs(self.baseline, self.kernels) if is_compared else None
-        what_if = ran is not None and ran.id == self.focus_chip and bool(self.what_if.get(ran.id))
+        changed = self.what_if.get(ran.id, {}) if ran is not None and ran.id == self.focus_chip else {}
+        what_if = any(quantity in changed for quantity in QUANTITIES)
         fusion = None if bound is None or not search_seconds else self._fusion(bound, search_seconds)
-        facts = verdict.facts_of(kernels, bound, runs=runs, fusion=fusion, what_if=what_if)
+        links = None if ran is None or ran.id != self.focus_chip else self._links(ran)
+        facts = verdict.facts_of(
+            kernels, bound, runs=runs, fusion=fusion, what_if=what_if, links=links, topology=self.topology
+        )
         # A title is shown in place of what needs no measurement.
         return (
             verdict.Verdict(self.title, rule="title") if self.title and not is_measured else verdict.verdict_of(facts)
@@ -1109,7 +1127,7 @@ def _restored(found: session.Session, state: State) -> Mapping[str, Any]:
     for name, quantities in found.what_if.items():
         rates = {
             (quantity, key): parsed_rate(rate, quantity, f"{quantity} of {name}")
-            for quantity in QUANTITIES
+            for quantity in ALL_QUANTITIES
             for key, rate in quantities.get(quantity, {}).items()
         }
         what_if = with_rates(what_if, chip_called(name, state.all_chips), rates)

@@ -9,6 +9,7 @@ trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes,
          added: true if a person has added it, link: bytes/s or null, clock: Hz or null,
+         links: [[name, bytes/s, seconds or null]],
          share: [level, bytes, units] or null, shared: bytes that all units share or null, peaks: [[name, FLOP/s]],
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
@@ -16,6 +17,8 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count, intensity, rate,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
+         communication: {time, other, hidden}, messages: {kind: texts, group: texts, size, ranks, count, time, fastest,
+         waiting},
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
          read_as: {format: text, fields: [[field, rows with a value, rule]]}}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
@@ -24,7 +27,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
          is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
-         kernels that are not from a file. The first rows of `program` are the totals (category "program"). The other
+         kernels that are not from a file. `communication` has seconds, and is missing if they are unknown. `messages`
+         has a row for equal calls of a collective, as in `Messages`, and is missing without messages. The first rows
+         of `program` are the totals (category "program"). The other
          rows of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
@@ -41,7 +46,7 @@ graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtype
          `roofwidget.workloads.expressions.to_wire` writes counts. A condition means that its count is a multiple of
          its divisor. If the divisor is 0, the condition means that the count is at least 1.
 partition ``[[position of op]]``, one list for each kernel. Null if there is no graph.
-what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
+what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}, latency: {"network": seconds}}}``
 moves    ``{row: {bytes: factor, time: factor}}``, without factors of 1. Sent by both sides.
 rules    ``{name: lines of a file of rules}``. Sent by both sides.
 typed_work ``{row: {flops: FLOPs of one launch, bytes: bytes of one launch}}``. Sent by both sides.
@@ -60,18 +65,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from math import inf, isinf
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from roofwidget import workloads
-from roofwidget.analysis import compare_runs, snapshot
+from roofwidget.analysis import compare_runs, messages, snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
-from roofwidget.kernels import concat, matching, reading
+from roofwidget.kernels import communication, concat, matching, reading
 from roofwidget.kernels.collectives import unlinked_collectives
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import DictColumn, Floats, dict_encoded
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.unknown_work import ARGUMENTS
@@ -117,6 +123,11 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for name, link in chip.links.items() if not is_host_link(name)), None),
+        "links": [
+            [text_to_wire(name), link.bandwidth, link.latency]
+            for name, link in chip.links.items()
+            if link.bandwidth is not None
+        ],
         "clock": chip.clock,
         "share": None if share is None else [share.level, share.capacity, share.units],
         "shared": None if share is None else shared_on_chip(chip),
@@ -169,6 +180,7 @@ def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
         "warnings": [text_to_wire(warning) for warning in kernels.warnings],
         "source": text_to_wire(kernels.source),
         **_read_as(kernels),
+        **_communication(kernels),
     }
 
 
@@ -184,6 +196,17 @@ def _read_as(kernels: Kernels) -> dict[str, Any]:
         return {}
     fields = [list(map(text_to_wire, line)) for line in reading.fields_read(kernels)]
     return {"read_as": {"format": text_to_wire(kernels.read_as.get("format", "")), "fields": fields}}
+
+
+def _communication(kernels: Kernels) -> dict[str, Any]:
+    """Return the time of the communication and the messages of a table, as far as they are known."""
+    found = {} if kernels.communication is None else {"communication": asdict(kernels.communication)}
+    if not communication.has_messages(kernels):
+        return found
+    told = messages.messages(kernels)
+    columns = {name: _binary(getattr(told, name)) for name in ("size", "ranks", "count", "time", "fastest")}
+    texts = {name: _texts(dict_encoded(getattr(told, name).tolist())) for name in ("kind", "group")}
+    return {**found, "messages": {**texts, **columns, "waiting": _binary(told.waiting_at_least)}}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
-from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
+from roofwidget import Chip, Kernels, Link, RooflineModel, RooflineWidget
+from roofwidget.kernels.metadata import Communication
 from roofwidget.kernels.names import shortened
-from roofwidget.wire import baseline_to_wire, kernels_to_wire, text_to_wire
+from roofwidget.wire import baseline_to_wire, chips_to_wire, kernels_to_wire, text_to_wire
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
 LONG: Final = "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float>>(int, float*)"
@@ -48,6 +49,27 @@ def words(column: dict[str, Any] | None, n: int) -> list[Any]:
 
 def floats(column: Any) -> list[float]:
     return list(np.frombuffer(column, "<f8"))
+
+
+def test_messages_and_communication_are_on_the_wire_only_where_they_are_known() -> None:
+    bare = kernels_to_wire(Kernels(["a"], [1], [1], time=[1], extra={"message size (B)": [8.0]}))
+    assert not {"messages", "communication"} & bare.keys()
+    columns = {"collective": ["all-reduce"] * 2 + [None], "message size (B)": [8e6, 8e6, 1], "ranks": [2, 2, 1]}
+    told = Communication(time=5.0, other=8.0, hidden=1.0)
+    kernels = Kernels(["a", "b", "c"], [0] * 3, [1] * 3, time=[1, 4, 8], extra=columns, communication=told)
+    sent = kernels_to_wire(kernels)
+    assert sent["communication"] == {"time": 5.0, "other": 8.0, "hidden": 1.0}
+    messages = sent["messages"]
+    assert words(messages["kind"], 1) == ["all-reduce"]
+    assert words(messages["group"], 1) == [None]
+    found = {name: floats(messages[name]) for name in ("size", "ranks", "count", "time", "fastest", "waiting")}
+    assert found == {"size": [8e6], "ranks": [2], "count": [2], "time": [5], "fastest": [1], "waiting": [3]}
+
+
+def test_a_chip_has_its_links_with_known_bandwidths() -> None:
+    links = {"NVLink": Link("NVLink", 450e9, latency=2e-6), "Fabric": Link("Fabric"), "PCIe": Link("PCIe", 64e9)}
+    (sent,) = chips_to_wire([Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links=links)])
+    assert sent["links"] == [["NVLink", 450e9, 2e-6], ["PCIe", 64e9, None]]
 
 
 def test_kernels_tell_what_they_carry() -> None:

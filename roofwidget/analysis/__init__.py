@@ -13,6 +13,7 @@ if not TYPE_CHECKING:
         "bound_report",
         "compare_runs",
         "kernel_moves",
+        "messages",
         "projection",
         "snapshot",
         "verdict",

@@ -11,15 +11,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
+from roofwidget.analysis.messages import messages
+from roofwidget.analysis.network import bus_factor
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip
 from roofwidget.kernels.collectives import is_collective_category
 from roofwidget.kernels.columns import Bools, Floats, unwarned
+from roofwidget.kernels.communication import has_messages
+from roofwidget.kernels.metadata import Communication
 from roofwidget.kernels.non_kernels import is_idle
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, one_line
@@ -33,6 +37,7 @@ MAX_FIRST: Final = 5
 MIN_ABOVE: Final = 1.05
 """The utilization from which a kernel counts as above its roof. Boost clocks explain less than that."""
 _MIN_IDLE_SHARE, _MIN_IDLE_SHARE_NAMED = 0.2, 0.05
+_MIN_EXPOSED_SHARE: Final = 0.2
 _MIN_CATEGORY_SHARE: Final = 0.7
 _MIN_KNOWN_SHARE: Final = 0.5
 _MAX_SHARE_NEAR: Final = 0.1
@@ -167,6 +172,14 @@ class Facts:
         Whether the roof has what-if rates.
     changes, fusion
         Two runs; the partition of a graph.
+    communication
+        How communication overlaps with other kernels.
+    waited
+        How long ranks waited at least in calls of the same message.
+    messages_at_link
+        The least time of all messages over the link, with and without its what-if rate; None without one.
+    link
+        The what-if rate of the link, bytes/s.
     """
 
     kernels: int = 0
@@ -190,6 +203,10 @@ class Facts:
     what_if: bool = False
     changes: Changes | None = None
     fusion: Fusion | None = None
+    communication: Communication | None = None
+    waited: float = 0.0
+    messages_at_link: tuple[float, float] | None = None
+    link: float = 0.0
 
     @property
     def kernel_time(self) -> float:
@@ -229,6 +246,8 @@ def facts_of(
     runs: RunComparison | None = None,
     fusion: Fusion | None = None,
     what_if: bool = False,
+    links: tuple[float, float] | None = None,
+    topology: str = "ring",
 ) -> Facts:
     """Return the facts of kernels under the roof of `bound`; without a roof it is None.
 
@@ -246,6 +265,10 @@ def facts_of(
         The partition of the graph, if the kernels are those of a graph.
     what_if
         Whether the roof has what-if rates.
+    links
+        The rate of the link to other chips, and that of the data sheet, bytes/s; None if it is unknown.
+    topology
+        How the ranks are connected, one of `roofwidget.network.TOPOLOGIES`.
     """
     own = np.nan_to_num(kernels.self_time)
     idle = _is_idle(kernels)
@@ -263,8 +286,24 @@ def facts_of(
         what_if=what_if,
         changes=None if runs is None else _changes(runs),
         fusion=fusion,
+        communication=kernels.communication,
+        **_message_facts(kernels, links, topology),
     )
     return facts if bound is None else _judged(facts, kernels, bound, of_row.tolist(), own)
+
+
+def _message_facts(kernels: Kernels, links: tuple[float, float] | None, topology: str) -> dict[str, Any]:
+    if not has_messages(kernels):
+        return {}
+    told = messages(kernels)
+    found: dict[str, Any] = {"waited": float(np.nansum(told.waiting_at_least))}
+    if links is None or links[0] == links[1]:
+        return found
+    factor = bus_factor(told.kind.tolist(), told.ranks)
+    # A switch that adds gets each array once.
+    factor = np.minimum(factor, 1.0) if topology == "in-network" else factor
+    sent = float(np.nansum(factor * told.size * told.count))
+    return {**found, "messages_at_link": (sent / links[0], sent / links[1]), "link": links[0]}
 
 
 def family_of(category: str | None) -> str | None:
@@ -473,6 +512,27 @@ def _idle_detail(facts: Facts) -> str:
     )
 
 
+def _is_exposed(facts: Facts) -> bool:
+    told = facts.communication
+    return told is not None and 0 < _MIN_EXPOSED_SHARE <= told.exposed_share
+
+
+def _exposed_headline(facts: Facts) -> str:
+    share = _known(facts.communication).exposed_share
+    return f"Exposed communication takes {format_percent(share)} of the busy time."
+
+
+def _exposed_detail(facts: Facts) -> str:
+    if facts.messages_at_link is not None:
+        now, before = map(_seconds, facts.messages_at_link)
+        link = format_quantity(facts.link, "B/s")
+        return f"With your what-if: over a link of {link} the same messages need at least {now} instead of {before}."
+    told = _known(facts.communication)
+    hidden = f"{format_percent(told.hidden_share)} of it hidden behind other kernels."
+    waited = f"In calls of the same message ranks waited at least {_seconds(facts.waited)}."
+    return _sentences(f"It runs for {_seconds(told.time)}, {hidden}", waited if facts.waited > 0 else "")
+
+
 def _top(facts: Facts) -> tuple[str | None, float]:
     return facts.families[0] if facts.families else (None, 0.0)
 
@@ -656,6 +716,7 @@ RULES: Final = (
         lambda facts: f"The {facts.device} is idle {format_percent(facts.idle / facts.time)} of the time.",
         _idle_detail,
     ),
+    _Rule("exposed", _is_exposed, _exposed_headline, _exposed_detail, is_of_roof=False),
     _Rule(
         "category",
         _has_main_category,

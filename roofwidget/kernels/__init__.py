@@ -10,6 +10,7 @@ if not TYPE_CHECKING:
     __getattr__ = late(
         __name__,
         "column_meanings",
+        "communication",
         "concat",
         "matching",
         "presets",

@@ -51,6 +51,11 @@ def is_message(kernels: Kernels) -> Bools:
     return texts_of(kernels, KIND).where(lambda kind: kind is not None)
 
 
+def has_messages(kernels: Kernels) -> bool:
+    """Return whether a table has a collective with a kind and a message size."""
+    return SIZE in kernels.extra_columns and bool((is_message(kernels) & ~np.isnan(numbers_of(kernels, SIZE))).any())
+
+
 def overlap_of(device: Integers, start: Floats, duration: Floats, communicates: Bools) -> Communication | None:
     """Return how the communication of kernels overlaps with the others, or None if none communicates.
 

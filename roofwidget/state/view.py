@@ -164,9 +164,18 @@ class View:
     )
     view = Field(
         "shared",
-        one_of("roofline", "time"),
+        one_of("roofline", "time", "network"),
         "roofline",
-        help="'roofline': rate against intensity; 'time': memory time against compute time, per launch.",
+        help="'roofline': rate against intensity; 'time': memory time against compute time, per launch; 'network': "
+        "bus bandwidth of collectives against message size.",
+        undo="alone",
+    )
+    topology = Field(
+        "shared",
+        one_of("ring", "switch", "in-network"),
+        "ring",
+        help="How the ranks are connected in the network view. 'in-network' is a switch that adds: the roof of an "
+        "all-reduce is then 2 (n - 1)/n times the link's bandwidth.",
         undo="alone",
     )
     time_scale = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
@@ -15,17 +16,20 @@ from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from
 from roofwidget.support.precisions import precision_key
 
-Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
+Quantity: TypeAlias = Literal["peak_flops", "bandwidth", "latency"]
 WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""Rates that replace the data sheet's: by chip id, quantity, and precision or memory level. "network" is the link."""
+"""Figures that replace the data sheet's: by chip id, quantity, and precision or memory level. "network" is the link.
+Only the link has a latency."""
 
 QUANTITIES: Final[tuple[Quantity, ...]] = ("peak_flops", "bandwidth")
+"""The quantities of a roofline. The latency of a link changes no bound."""
+ALL_QUANTITIES: Final[tuple[Quantity, ...]] = (*QUANTITIES, "latency")
 PEAKS: Final = ("printed", "achievable")
-_UNITS: Final = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s"})
+_UNITS: Final = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s", "latency": "s"})
 
 
 def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
-    """Return a rate as a float. The unit is FLOP/s for ``"peak_flops"`` and bytes/s for ``"bandwidth"``.
+    """Return a figure as a float: FLOP/s for ``"peak_flops"``, bytes/s for ``"bandwidth"``, seconds for ``"latency"``.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def read_only_what_if(given: Any) -> WhatIf:
         changes: dict[str, dict[str, float]] = {}
         for quantity, values in _mapping(quantities).items():
             if quantity not in _UNITS:
-                raise ValueError(f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'")
+                raise ValueError(f"what_if['{chip}'] may hold {', '.join(_UNITS)}, not '{quantity}'")
             rates = {
                 precision_key(str(key)) if quantity == "peak_flops" else str(key): parsed_rate(
                     value, quantity, f"what_if['{chip}']['{quantity}']['{key}']"
@@ -94,6 +98,8 @@ def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
 def _has_figure(chip: Chip, quantity: str, key: str) -> bool:
     if quantity == "peak_flops":
         return key in chip.peak_flops
+    if quantity == "latency" and key != NETWORK:
+        return False
     if key == NETWORK:
         return any(link.bandwidth is not None for name, link in chip.links.items() if not is_host_link(name))
     return key in chip.memories and chip.memories[key].bandwidth is not None
@@ -161,7 +167,8 @@ def achievable_rates(chip: Chip) -> dict[tuple[Quantity, str], float]:
 def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:
     """Return the what-if rate of a chip. If there is none, return the rate in the data sheet.
 
-    `key` is a precision for ``"peak_flops"``, and a memory level or ``"network"`` for ``"bandwidth"``.
+    `key` is a precision for ``"peak_flops"``, a memory level or ``"network"`` for ``"bandwidth"``, and ``"network"``
+    for ``"latency"``, which is NaN if it is unknown.
 
     Raises
     ------
@@ -175,6 +182,9 @@ def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> 
 def _sheet_rate(chip: Chip, quantity: Quantity, key: str) -> float:
     if quantity == "peak_flops":
         return chip.peak(key)
+    if quantity == "latency":
+        latency = chip.link().latency
+        return math.nan if latency is None else latency
     return chip.link_bandwidth() if key == NETWORK else chip.bandwidth(key)
 
 

@@ -9,12 +9,15 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.verdict import RULES, Fusion, facts_of, family_of, verdict_of
+from roofwidget.kernels.metadata import Communication
 from tests.places import golden
 
 GOLDEN: Final[list[dict[str, Any]]] = golden("verdicts.json")
 
 
-def kernels_of(rows: list[dict[str, Any]]) -> rw.Kernels:
+def kernels_of(rows: list[dict[str, Any]], communication: dict[str, float] | None = None) -> rw.Kernels:
+    names = {"collective": "collective", "message size (B)": "size", "ranks": "ranks"}
+    extra = {column: [row.get(key) for row in rows] for column, key in names.items()}
     return rw.Kernels(
         [row["name"] for row in rows],
         [row["flops"] for row in rows],
@@ -22,6 +25,8 @@ def kernels_of(rows: list[dict[str, Any]]) -> rw.Kernels:
         time=[row["time"] for row in rows],
         category=[row["category"] for row in rows],
         count=[row["count"] for row in rows],
+        extra=extra if any(extra["collective"]) else None,
+        communication=None if communication is None else Communication(**communication),
     )
 
 
@@ -43,13 +48,15 @@ def chip_of(case: dict[str, Any]) -> rw.Chip | None:
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: str(case["case"]))
 def test_each_rule_and_each_of_its_limits_gives_the_sentences_of_the_exact_fractions(case: dict[str, Any]) -> None:
-    kernels, chip, earlier = kernels_of(case["kernels"]), chip_of(case), case["earlier"]
+    kernels, chip, earlier = kernels_of(case["kernels"], case["communication"]), chip_of(case), case["earlier"]
     facts = facts_of(
         kernels,
         None if chip is None else rw.bound(kernels, chip),
         runs=None if earlier is None else compare_runs(kernels_of(earlier["kernels"]), kernels),
         fusion=None if case["fusion"] is None else Fusion(**case["fusion"]),
         what_if=case["what_if"] is not None,
+        links=case["links"],
+        topology=case["topology"],
     )
     found = verdict_of(facts)
     assert (found.rule, found.headline, found.detail, found.is_alert) == (

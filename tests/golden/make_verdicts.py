@@ -5,7 +5,8 @@ Nothing of the package is imported. Every number in a sentence is an exact fract
 **The file** is a list of cases. A case has a ``chip`` or null, ``what_if`` rates or null, ``kernels``, and what is said
 of them: ``rule``, ``headline``, ``detail`` and ``is_alert``. ``earlier`` is an earlier run, or null: its kernels, and
 for each the row of the same kernel now (-1 without one) and whether it is faster, slower or the same. ``fusion`` is a
-partition beside the best one, or null.
+partition beside the best one, or null. ``communication`` has seconds, and ``messages`` are the equal calls among the
+kernels, or null. ``links`` are the rates of the link with and without its what-if, or null.
 
 A kernel's bound is its bytes over 1 TB/s or its FLOPs over 100 TFLOP/s, the longer of the two.
 """
@@ -90,6 +91,7 @@ def case(
     what_if: dict[str, float] | None = None,
     earlier: list[dict[str, Any]] | None = None,
     fusion: dict[str, Any] | None = None,
+    **communication: Any,
 ) -> None:
     CASES.append(
         {
@@ -99,6 +101,11 @@ def case(
             "kernels": kernels,
             "earlier": None if earlier is None else matched(earlier, kernels),
             "fusion": fusion,
+            "communication": None,
+            "messages": None,
+            "links": None,
+            "topology": "ring",
+            **communication,
             "rule": rule,
             "headline": headline,
             "detail": detail,
@@ -215,6 +222,54 @@ def category_cases() -> None:
         [kernel("all-reduce.1", 1, 80, "all-reduce"), kernel("b", 10, 20, B)],
         f"Collectives take {pct(F(8, 10))} of the time.",
         f"The one to fix first could save up to {s(10)} of {s(100)}.",
+    )
+
+
+def calls(kind: str, size: int, ranks: int, *times: F | int) -> list[dict[str, Any]]:
+    told = {"collective": kind, "size": size, "ranks": ranks}
+    return [kernel(f"{kind}.{size}", None, time, "collective", **told) for time in times]
+
+
+def message(kind: str, size: int, ranks: int, *times: F | int) -> dict[str, Any]:
+    """Return equal calls as one message, with the time that ranks waited at least; None if it is unknown."""
+    waited = None if kind == "broadcast" or len(times) == 1 else float(sum(times) - len(times) * min(times))
+    told = {"kind": kind, "size": size, "ranks": ranks, "count": len(times), "time": float(sum(times))}
+    return {**told, "fastest": float(min(times)), "waiting": waited}
+
+
+def exposed_cases() -> None:
+    sent = [("all-reduce", 8 * 10**9, 4, F(1, 5), F(1, 2)), ("broadcast", 10**9, 4, F(1, 10), F(1, 5))]
+    rows = [kernel("a", 1, F(33, 10), A), *calls(*sent[0]), *calls(*sent[1])]
+    # 0.8 s of 1 s are exposed, and other kernels run 3.2 s.
+    times = {"time": 1.0, "other": 3.2, "hidden": 0.2}
+    told: dict[str, Any] = {"messages": [message(*one) for one in sent], "communication": times}
+    headline = f"Exposed communication takes {pct(F(8, 40))} of the busy time."
+    detail = f"It runs for {s(1)}, {pct(F(1, 5))} of it hidden behind other kernels."
+    waited = f"{detail} In calls of the same message ranks waited at least {s(F(3, 10))}."
+    case("exposed 20 %", "exposed", rows, headline, waited, **told)
+    case("exposed, no sizes", "exposed", [kernel("a", 1, 4, A)], headline, detail, communication=times)
+    case("exposed without a chip", "exposed", rows, headline, waited, chip=False, **told)
+    # On a ring, a rank sends 2 * 3/4 * 8 GB twice, and 1 GB twice. A switch that adds gets 8 GB twice.
+    for topology, sums in (("ring", 12), ("in-network", 8)):
+        least = F(2 * sums + 2 * 1, 50)
+        case(
+            f"exposed with a what-if of the link, {topology}",
+            "exposed",
+            rows,
+            headline,
+            f"With your what-if: over a link of 50 GB/s the same messages need at least {s(least)} instead of "
+            f"{s(2 * least)}.",
+            links=[50e9, 25e9],
+            topology=topology,
+            **told,
+        )
+    case(
+        "exposed 19.9 %",
+        "spread",
+        [kernel("a", 1, 2, A), kernel("b", 1, 2, B)],
+        f"Up to {s(2)} of {s(4)} could be saved: kernels run at {pct(F(1, 2))} of their roofs.",
+        f"Most could be saved in a ({pct(F(1, 2))}) and b ({pct(F(1, 2))}).",
+        communication={"time": 1.0, "other": 3.201, "hidden": 0.204},
     )
 
 
@@ -529,8 +584,10 @@ def unmeasured_cases() -> None:
 
 
 def main() -> None:
-    for write in (idle_cases, category_cases, above_cases, saving_cases, unknown_cases, run_cases, graph_cases):
+    for write in (idle_cases, exposed_cases, category_cases, above_cases, saving_cases, unknown_cases):
         write()
+    run_cases()
+    graph_cases()
     unmeasured_cases()
     lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in CASES)
     (HERE / "verdicts.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8", newline="\n")

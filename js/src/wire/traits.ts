@@ -64,7 +64,8 @@ export interface TraitTypes {
   columns: readonly string[] | null;
   colourBy: string;
   title: string;
-  view: "roofline" | "time";
+  view: "roofline" | "time" | "network";
+  topology: "ring" | "switch" | "in-network";
   timeScale: "log" | "linear";
   zoom: Zoom | null;
   rateUnit: "FLOP/s" | "FLOP/cycle";
@@ -130,6 +131,7 @@ export const TRAITS = {
   colourBy: ["shared", "category"],
   title: ["python", ""],
   view: ["alone", "roofline"],
+  topology: ["alone", "ring"],
   timeScale: ["alone", "log"],
   zoom: ["alone", null],
   rateUnit: ["shared", "FLOP/s"],
