@@ -6,6 +6,7 @@ import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
+import { NetworkChart } from "./chart/network/view.tsx";
 import { MIN_CHART_PX } from "./chart/scales.ts";
 import { roofColours } from "./chart/scene.ts";
 import type { Theme } from "./chart/theme.ts";
@@ -18,12 +19,14 @@ import { FusionSearch } from "./panels/fusion/fusion.tsx";
 import { Sliders } from "./panels/hardware/sliders.tsx";
 import { LatestSnapshot } from "./panels/hardware/snapshots.tsx";
 import { Inspector, openTab } from "./panels/inspector.tsx";
+import { NetworkBar } from "./panels/network/network_bar.tsx";
 import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
 import { FullTable } from "./panels/table/table.tsx";
 import { TimeBar } from "./panels/time_bar/time_bar.tsx";
+import { planeChoice } from "./panels/toolbar/menus.ts";
 import { Toolbar } from "./panels/toolbar/toolbar.tsx";
 import { VerdictHeading } from "./panels/verdict.tsx";
 import { freeWhenClosed } from "./state/closing.ts";
@@ -174,6 +177,12 @@ function openByKey(event: KeyboardEvent, { open }: Tools, store: Store) {
   const name = lookUp(WIDGET_KEYS, key.toLowerCase());
   if (!name || event.defaultPrevented || ctrlKey || altKey || metaKey || (target as Element).matches(TEXT_INPUTS))
     return;
+  if (name === "network") {
+    const { act } = planeChoice(store, name);
+    if (!act || store.view.hiddenPanels.value.includes("tools")) return;
+    act();
+    return used(event);
+  }
   const isHidden = store.view.hiddenPanels.value.includes(name === "chips" ? "chips" : "table");
   if (isHidden || (name === "chips" ? store.lesson.isLocked("chips") : store.rows.kernels.value.n === 0)) return;
   if (name === "chips") open.value = "chips";
@@ -251,7 +260,12 @@ function View({ store, box, theme, tools }: ViewProps) {
         {isTitled && !(isTold && store.lesson.step.value > 0) && <h2 class="rw-title">{store.view.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {hasVerdict && <VerdictHeading store={panels} id={headline} brief={isLarge} />}
-        {isBarred && <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />}
+        {isBarred &&
+          (store.view.plane.value === "network" ? (
+            <NetworkBar store={panels} theme={theme.value} width={width} />
+          ) : (
+            <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />
+          ))}
       </div>
       {isBlank.value ? (
         <Empty store={store} height={isNarrow ? EMPTY_NARROW_PX : EMPTY_PX} />
@@ -262,12 +276,14 @@ function View({ store, box, theme, tools }: ViewProps) {
         >
           <div class="rw-plane">
             <div class="rw-drawn" data-rw="chart">
-              {store.view.plane.value === "time" ? (
+              {store.view.plane.value === "network" ? (
+                <NetworkChart {...chart} />
+              ) : store.view.plane.value === "time" ? (
                 <TimeChart {...chart} />
               ) : (
                 <Chart {...chart} points={store.rows.points} />
               )}
-              <Emptied store={store} />
+              {store.view.plane.value !== "network" && <Emptied store={store} />}
             </div>
             <div ref={foot}>
               <AfterChart isSeen={isSeen}>

@@ -22,6 +22,7 @@ export interface ChipSpec {
   peaks?: Record<string, number>;
   memories?: Record<string, number | null>;
   link?: number | null;
+  links?: Chip["links"];
   clock?: number | null;
   share?: Share | null;
   ceilings?: readonly Ceiling[];
@@ -71,6 +72,7 @@ export function makeChip({
     memories: new Map(Object.entries(memories)),
     illustrative: [],
     link: rest.link ?? null,
+    links: rest.links ?? [],
     clock: rest.clock ?? null,
     share: rest.share ?? null,
     ceilings: rest.ceilings ?? [],

@@ -226,7 +226,7 @@ def category_cases() -> None:
 
 
 def calls(kind: str, size: int, ranks: int, *times: F | int) -> list[dict[str, Any]]:
-    told = {"collective": kind, "size": size, "ranks": ranks}
+    told: dict[str, Any] = {"collective": kind, "size": size, "ranks": ranks}
     return [kernel(f"{kind}.{size}", None, time, "collective", **told) for time in times]
 
 

@@ -3,6 +3,7 @@
 
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
 import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
+import { ratedMessages } from "../roofline/network.ts";
 import { commonOperation } from "../roofline/operations.ts";
 import { idleRows } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -13,6 +14,7 @@ import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } 
 import { shortNameOf } from "../text/kernel_names.ts";
 import { withWhatIf } from "../text/moves.ts";
 import { shortNames } from "../text/names.ts";
+import { messageFormula, networkSentence } from "../text/network.ts";
 import { reasonOf } from "../text/reasons.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { filterWords, numerals, openWords, strings } from "../words/words.ts";
@@ -89,6 +91,8 @@ interface Caption {
  * mark on several roofs: `pointedChip` is the chip of the hovered mark.
  */
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
+  const view = store.view.plane.value;
+  if (view === "network") return networkCaption(store);
   const row = store.rows.described.value;
   const roofs = store.rates.shownRoofs.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
@@ -97,7 +101,7 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
   // The text of the what-if replaces the formula, so that nothing below moves.
   const text =
     row === undefined
-      ? sentenceOfRoof(roof, store.view.plane.value, store.view.terms.value)
+      ? sentenceOfRoof(roof, view, store.view.terms.value)
       : withWhatIf(
           store.rows.movedKernels.value,
           row,
@@ -107,9 +111,17 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
   const formula = isMoved
     ? text
     : row === undefined
-      ? outsideOf(store) || sentenceOfRidge(roof, store.view.plane.value, nameOfChip(store, roof))
+      ? outsideOf(store) || sentenceOfRidge(roof, view, nameOfChip(store, roof))
       : formulaOf(store.rows.drawn.value, row, roof);
   return { text: unbroken(text), formula: unbroken(formula), note: noteOf(store) };
+}
+
+function networkCaption(store: Store): Caption {
+  const messages = ratedMessages(store.rows.kernels.value);
+  const message = messages[store.view.message.value ?? -1];
+  const link = store.rates.link();
+  const text = unbroken(message ? messageFormula(message, link) : networkSentence(messages, link));
+  return { text, formula: text, note: "" };
 }
 
 function noteOf(store: Store): string {

@@ -1,6 +1,7 @@
 // The chart as a picture: SVG text, computed from the state, the size and the theme, without the DOM. The title is above
 // the layers of the chart, the legend and the kernels that are not drawn are below.
 
+import { kindsOf } from "../roofline/network.ts";
 import type { Store } from "../state/store.ts";
 import { withoutForbidden } from "../text/xml.ts";
 import { captionOf, hasLegend, legendOf } from "./caption.ts";
@@ -8,8 +9,11 @@ import { FONT_PX, linesOf, textWidth } from "./labels/text_fitting.ts";
 import { ColourScale, SCALE_HEIGHT_PX, scaleWidth } from "./layers/colour_scale.tsx";
 import { Labels, Rings } from "./layers/marks.tsx";
 import { CategoryDot, PointShapes } from "./layers/points.tsx";
+import { NetworkLayers } from "./network/layers.tsx";
+import { kindColour, networkScene } from "./network/scene.ts";
 import { rooflineDrawing } from "./roofline_layers.tsx";
 import type { Size } from "./scales.ts";
+import { isPatternedIn } from "./scene.ts";
 import { svgText } from "./svg_text.ts";
 import type { Theme } from "./theme.ts";
 import { timeDrawing } from "./time/layers.tsx";
@@ -36,7 +40,8 @@ interface Line {
 function caption(store: Store, width: number, theme: Theme, pointedChip: string | undefined) {
   const lines: Line[] = [];
   let [x, y] = [EDGE_PX, LINE_PX / 2];
-  const legend = hasLegend(store) ? legendOf(store, theme) : undefined;
+  const isNetwork = store.view.plane.value === "network";
+  const legend = isNetwork || !hasLegend(store) ? undefined : legendOf(store, theme);
   let scale: { readonly ticks: readonly string[]; readonly x: number; readonly y: number } | undefined;
   const add = (text: string, dot: Line["dot"], indent = EDGE_PX) => {
     const room = textWidth(text) + EDGE_PX + indent;
@@ -51,6 +56,9 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
   }
   for (const { name, colour, code } of legend?.entries ?? [])
     add(name, colour ? { colour, category: code } : undefined);
+  if (isNetwork)
+    for (const [kind] of kindsOf(store.rows.kernels.value.messages))
+      add(kind, { colour: kindColour(kind, theme), category: 0 });
   if (x > EDGE_PX) y += LINE_PX;
   if (scale) y = Math.max(y, scale.y + SCALE_HEIGHT_PX + EDGE_PX / 2);
   const { text, note } = captionOf(store, pointedChip);
@@ -80,8 +88,6 @@ export function pictureOf(
   const size = { width, height: heightOf(Math.ceil(top + under.height)) };
   const bottom = top + size.height;
   const height = Math.ceil(bottom + under.height);
-  const draw = store.view.plane.value === "time" ? timeDrawing : rooflineDrawing;
-  const { scene, looks, labels, under: below, over } = draw(store, size, theme);
   const svg = svgText(
     <svg
       xmlns="http://www.w3.org/2000/svg"
@@ -99,13 +105,11 @@ export function pictureOf(
         </text>
       )}
       <svg {...{ y: top, ...size }} aria-hidden="true">
-        {below}
-        <g data-layer="points">
-          <PointShapes scene={scene} looks={looks} />
-        </g>
-        <Rings scene={scene} pointed={scene.points.home[store.rows.pointed.value ?? -1] ?? -1} />
-        {over}
-        <Labels labels={labels} scene={scene} />
+        {store.view.plane.value === "network" ? (
+          <NetworkLayers scene={networkScene(store, size, theme)} />
+        ) : (
+          layersOf(store, size, theme)
+        )}
       </svg>
       {under.scale && (
         <ColourScale ticks={under.scale.ticks} theme={theme} x={under.scale.x} y={bottom + under.scale.y} />
@@ -114,7 +118,7 @@ export function pictureOf(
         <>
           {dot && (
             <CategoryDot
-              isPatterned={scene.isPatterned}
+              isPatterned={isPatternedIn(store, theme)}
               {...dot}
               x={x - 8}
               y={bottom + y + 8}
@@ -129,6 +133,23 @@ export function pictureOf(
     </svg>,
   );
   return { svg: withoutForbidden(svg), title: said, width, height };
+}
+
+/** Returns the layers of the roofline plane or the time view. */
+function layersOf(store: Store, size: Size, theme: Theme) {
+  const draw = store.view.plane.value === "time" ? timeDrawing : rooflineDrawing;
+  const { scene, looks, labels, under, over } = draw(store, size, theme);
+  return (
+    <>
+      {under}
+      <g data-layer="points">
+        <PointShapes scene={scene} looks={looks} />
+      </g>
+      <Rings scene={scene} pointed={scene.points.home[store.rows.pointed.value ?? -1] ?? -1} />
+      {over}
+      <Labels labels={labels} scene={scene} />
+    </>
+  );
 }
 
 /** Returns the alternative text of the chart: its title, and the headline with the line that explains it. */

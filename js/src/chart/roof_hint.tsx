@@ -65,13 +65,15 @@ interface RoofHintProps {
   readonly hover: { readonly hovered: Signal<Hovered | undefined>; readonly isResting: Signal<boolean> };
   readonly drag: ChartDrag | undefined;
   readonly size: Size;
+  /** What a drag of each part changes. */
+  readonly hints?: Readonly<Record<RoofPart, string>>;
 }
 
-export function RoofHint({ hover, drag, size }: RoofHintProps) {
+export function RoofHint({ hover, drag, size, hints = words.dragHint }: RoofHintProps) {
   const { value: hovered } = hover.hovered;
   const bubble: Bubble | undefined =
     drag?.bubble?.value ??
-    (drag || !hovered || !hover.isResting.value ? undefined : { ...hovered, text: words.dragHint[hovered.part] });
+    (drag || !hovered || !hover.isResting.value ? undefined : { ...hovered, text: hints[hovered.part] });
   if (!bubble) return null;
   const left = clamp(bubble.x, EDGE_PX, size.width - EDGE_PX);
   return (

@@ -79,7 +79,7 @@ export function Stage({
   latest.current = onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
   useLayoutEffect(() => {
-    tools.plane.value = { scene, navigation, keys };
+    tools.plane.value = { scene, navigation, keys, size, theme };
   });
   return (
     <>

@@ -2,12 +2,17 @@
 
 import { type Signal, signal } from "@preact/signals";
 import type { Navigation } from "./gestures/navigate.ts";
+import type { Size } from "./scales.ts";
 import type { Scene } from "./scene.ts";
+import type { Theme } from "./theme.ts";
 
-/** The plane that is shown: the roofline plane, or the time view. */
+/** The plane that is shown. */
 export interface Plane {
-  readonly scene: Scene;
-  readonly navigation: Navigation;
+  /** The scene of the roofline plane or the time view, and its zoom. The network plane has neither. */
+  readonly scene?: Scene;
+  readonly navigation?: Navigation;
+  readonly size: Size;
+  readonly theme: Theme;
   /** Handles a key as the chart does. */
   keys(event: KeyboardEvent): void;
 }
@@ -17,6 +22,8 @@ export type ToolMenu =
   | "chips"
   | "precision"
   | "memory"
+  | "link"
+  | "topology"
   | "judging"
   | "view"
   | "axes"

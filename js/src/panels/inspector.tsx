@@ -11,6 +11,7 @@ import { tabWords as words } from "../words/words.ts";
 import { FusionTab, fusionNote, hasFusion } from "./fusion/fusion.tsx";
 import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
 import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
+import { hasMessages, MessagesTab, messagesNote } from "./network/messages_tab.tsx";
 import { ChangesTab, changesNote, hasChanges } from "./profile/changes_tab.tsx";
 import { hasProjection, ProjectionTab } from "./profile/projection_tab.tsx";
 import type { TabProps } from "./tab.ts";
@@ -34,6 +35,7 @@ const TABS = {
   changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
   fusion: { panel: "fusion", has: hasFusion, note: fusionNote, Content: FusionTab },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
+  messages: { panel: "table", has: hasMessages, note: messagesNote, Content: MessagesTab },
   unknown: { panel: "table", has: hasUnknown, note: unknownNote, Content: UnknownTab },
   workload: { panel: "workload", has: hasWorkload, Content: WorkloadTab },
   projection: { panel: "projection", has: hasProjection, Content: ProjectionTab },
@@ -46,13 +48,19 @@ type TabName = keyof typeof TABS;
 /** The tabs that show a result. With another tab alone, the inspector is closed at first. */
 const OPEN_AT_FIRST: readonly TabName[] = ["changes", "fusion", "workload", "projection"];
 const isResult = (store: Store, name: TabName) =>
-  OPEN_AT_FIRST.includes(name) || (name === "kernels" && store.rows.kernels.value.totalTime > 0);
+  OPEN_AT_FIRST.includes(name) ||
+  (name === "messages" && store.view.plane.value === "network") ||
+  (name === "kernels" && store.rows.kernels.value.totalTime > 0);
 
 const NAMES = Object.keys(TABS) as TabName[];
 const tabOf = (name: TabName): Tab => TABS[name];
 
+/** The network plane has its table first. */
+const namesOf = (store: Store): readonly TabName[] =>
+  store.view.plane.value === "network" ? ["messages", ...NAMES.filter((name) => name !== "messages")] : NAMES;
+
 const tabsOf = (store: Store): readonly TabName[] =>
-  NAMES.filter((name) => !store.view.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
+  namesOf(store).filter((name) => !store.view.hiddenPanels.value.includes(tabOf(name).panel) && tabOf(name).has(store));
 
 /**
  * Returns the open tab. Undefined if the inspector is closed. In a presentation it is closed until a tab is chosen,

@@ -2,9 +2,10 @@
 // roofwidget/analysis/verdict.py: the tests compare both with the same golden file.
 
 import { type Kernels, textAt } from "../wire/columns.ts";
-import type { Chip } from "../wire/types.ts";
+import type { Chip, Communication } from "../wire/types.ts";
 import { headroomOf, MIN_UTILIZATION_ABOVE_ROOF, probeOf, type Regime } from "./bound.ts";
 import type { Runs } from "./compare_runs.ts";
+import { sentBytes, waited } from "./network.ts";
 import { idleRows } from "./positions.ts";
 import type { Roof } from "./roofline.ts";
 
@@ -15,6 +16,7 @@ export const MIN_ABOVE = 1.05;
 const MIN_IDLE_SHARE = 0.2;
 /** From this share on, the idle time is named beside another headline. */
 export const MIN_IDLE_SHARE_NAMED = 0.05;
+const MIN_EXPOSED_SHARE = 0.2;
 const MIN_CATEGORY_SHARE = 0.7;
 const MIN_KNOWN_SHARE = 0.5;
 const MAX_SHARE_NEAR = 0.1;
@@ -92,6 +94,11 @@ export interface Facts {
   readonly isWhatIf: boolean;
   readonly changes: Changes | undefined;
   readonly fusion: Fusion | undefined;
+  readonly communication: Communication | null;
+  /** How long ranks waited at least in calls of the same message. */
+  readonly waited: number;
+  /** The rate of the link with a what-if, bytes/s, and the least time of all messages with it and without it. */
+  readonly overLink: readonly [rate: number, now: number, before: number] | undefined;
 }
 
 /** In the order in which they are tried. */
@@ -100,6 +107,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => boolean>> = {
   runs: ({ changes }) => changes !== undefined,
   above: ({ above, ...facts }) => kernelTime(facts) > 0 && above > kernelTime(facts) / 2,
   idle: ({ time, idle }) => time > 0 && idle >= MIN_IDLE_SHARE * time,
+  exposed: ({ communication }) => communication !== null && exposedShare(communication) >= MIN_EXPOSED_SHARE,
   category: hasMainCategory,
   "no roof": ({ time, roof }) => time > 0 && !roof,
   unjudged: (facts) => facts.known < MIN_KNOWN_SHARE * kernelTime(facts),
@@ -115,6 +123,9 @@ const RULES: Readonly<Record<string, (facts: Facts) => boolean>> = {
 export const ruleOf = (facts: Facts): string => Object.keys(RULES).find((name) => RULES[name]?.(facts)) ?? "nothing";
 
 export const RULE_NAMES = Object.keys(RULES);
+
+/** Returns the share of the busy time in which only communication runs. */
+export const exposedShare = ({ time, other, hidden }: Communication) => (time - hidden) / (time - hidden + other);
 
 function hasMainCategory({ families, time, idle, kernels }: Facts): boolean {
   const [family, seconds] = families[0] ?? [null, 0];
@@ -147,9 +158,12 @@ interface Sources {
   readonly runs?: Runs | undefined;
   readonly fusion?: Fusion | undefined;
   readonly isWhatIf?: boolean;
+  /** The rates of the link with and without its what-if, bytes/s. */
+  readonly links?: readonly [now: number, sheet: number] | undefined;
+  readonly topology?: string;
 }
 
-export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false }: Sources): Facts {
+export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false, links, topology = "ring" }: Sources): Facts {
   const isIdle = idleRows(kernels);
   const families = kernels.series ? undefined : kernels.category.values.map(familyOf);
   const family = (row: number) => families?.[kernels.category.codes[row] as number] ?? null;
@@ -170,9 +184,15 @@ export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false }: Sourc
     isWhatIf,
     changes: runs && changesOf(runs, kernels),
     fusion,
+    communication: kernels.communication,
+    waited: waited(kernels.messages),
+    overLink: links && links[0] !== links[1] ? overLink(sentBytes(kernels.messages, topology), links) : undefined,
     ...judgedBy(roof, kernels, rows, family),
   };
 }
+
+const overLink = (sent: number, [now, sheet]: readonly [number, number]) =>
+  sent > 0 ? ([now, sent / now, sent / sheet] as const) : undefined;
 
 const DEVICES = ["GPU", "TPU", "CPU"];
 

@@ -8,7 +8,7 @@ import { inOrder } from "../roofline/filters.ts";
 import { pointsOf } from "../roofline/points.ts";
 import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
-import { ALL_LEVELS, hasWhatIfs, isRoof, PLAIN, roofElsewhere, roofOf } from "../roofline/roofline.ts";
+import { ALL_LEVELS, hasWhatIfs, isRoof, linkOf, PLAIN, roofElsewhere, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { type Fusion, factsOf } from "../roofline/verdict.ts";
 import { exposedText } from "../text/describe.ts";
@@ -115,7 +115,13 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     const [table, roof] = [kernels.value, restedRoof.value];
     const judging = roof && (roofElsewhere(table, roof) ?? roof);
     const isWhatIf = judging !== undefined && hasWhatIfs(judging);
-    return verdictOf(factsOf({ kernels: table, roof: judging, runs: runs.value, fusion: partition, isWhatIf }));
+    const links =
+      judging && judging === roof && judging.chip.link !== null
+        ? ([linkOf(judging), judging.chip.link] as const)
+        : undefined;
+    const topology = state.topology.value;
+    const sources = { kernels: table, roof: judging, runs: runs.value, fusion: partition, isWhatIf, links, topology };
+    return verdictOf(factsOf(sources));
   }
   const headline = computed(() => verdict(fusion.value));
   const pictureHeadline = computed(() => verdict(undefined));

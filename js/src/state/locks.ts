@@ -1,6 +1,7 @@
 // What a lesson locks: the learner cannot change it in the page. Undo, the steps of a story and Python still can.
 
 import type { ReadonlySignal } from "@preact/signals";
+import type { Quantity } from "../wire/types.ts";
 import { strings } from "../words/words.ts";
 import type { Gesture } from "./edits.ts";
 
@@ -17,6 +18,9 @@ export type Lock =
   | "moves"
   | "filters"
   | "view";
+
+/** The latency of a link is locked together with bandwidths. */
+export const lockOf = (quantity: Quantity): Lock => (quantity === "latency" ? "bandwidth" : quantity);
 
 type Actions = Readonly<Record<string, (...given: never[]) => unknown>>;
 

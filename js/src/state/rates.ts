@@ -1,19 +1,23 @@
 // The slice of the chips and their rates: which chips are shown, which has the focus, and what-ifs of its rates.
 
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { measuredRates, type Peaks, peaksInUse } from "../roofline/measured_rates.ts";
-import { ALL_LEVELS, isRoof } from "../roofline/roofline.ts";
+import { linkIn } from "../roofline/network.ts";
+import { ALL_LEVELS, isRoof, NETWORK } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
 import { isEqual } from "../ui/equal.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 import type { Derived } from "./derived.ts";
 import type { ChangeOptions, Edits, Gesture, Receivers, Restorable } from "./edits.ts";
-import type { Locks } from "./locks.ts";
+import { type Locks, lockOf } from "./locks.ts";
 
 /** Identifies a rate of the focus chip. */
 export interface RateKey {
   readonly quantity: Quantity;
-  /** The memory level of a bandwidth. Given only if this level differs from the level of the roof. */
+  /**
+   * The memory level of a bandwidth. Given only if this level differs from the level of the roof. "network" is the link,
+   * which alone has a latency.
+   */
   readonly level?: string | undefined;
 }
 
@@ -35,6 +39,8 @@ export interface RateLimits {
 }
 
 const UNLIMITED: RateLimits = { low: MIN_RATE, high: MAX_RATE, stops: [] };
+/** The latencies that the widget accepts, s. Python has the same limits. */
+const LATENCIES: RateLimits = { low: 1e-15, high: 1e6, stops: [] };
 
 export function createRates(
   edits: Edits,
@@ -49,7 +55,19 @@ export function createRates(
   const amongChips = (entry: WhatIf): WhatIf =>
     Object.fromEntries(Object.entries(entry).filter(([id]) => chips.value.some((chip) => chip.id === id)));
 
+  /** The name of the link in the network plane that a person has chosen; "" for the first to other chips. */
+  const linkName = signal("");
+  function link() {
+    const chip = chips.value.find(({ id }) => id === focusChip.value);
+    return chip && linkIn(chip, whatIf.value, linkName.value);
+  }
   function rateOf({ quantity, level }: RateKey, rate?: number): ChangedRate | undefined {
+    if (level === NETWORK) {
+      const one = link();
+      if (!one || one.isFixed) return undefined;
+      const [now, sheet] = quantity === "latency" ? [one.latency, one.sheetLatency] : [one.bandwidth, one.sheet];
+      return { chip: one.chip.id, quantity, key: NETWORK, rate: rate ?? now, sheet };
+    }
     const roof = focusRoof.value;
     if (!roof) return undefined;
     const memory = roof.levels.find(({ name }) => name === (level ?? roof.level));
@@ -62,6 +80,7 @@ export function createRates(
   // Computed, so that a drag does not render the controls whose limits it does not change.
   const focusLevel = computed(() => focusRoof.value?.level);
   function rateLimits({ quantity, level }: RateKey): RateLimits {
+    if (quantity === "latency") return LATENCIES;
     const isLimited = quantity === "peak_flops" || level === undefined || level === focusLevel.value;
     return isLimited ? limitsOf(quantity) : UNLIMITED;
   }
@@ -86,7 +105,7 @@ export function createRates(
    * sheet, the rate is removed from the what-ifs.
    */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
-    const free = wanted.filter(({ quantity }) => !isLocked(quantity));
+    const free = wanted.filter(({ quantity }) => !isLocked(lockOf(quantity)));
     const rates = free.flatMap((one) => rateOf(one, allowedRate(one, one.rate)) ?? []);
     if (rates.length === 0) return;
     dragged = rates;
@@ -177,6 +196,11 @@ export function createRates(
       }),
       ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
       ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
+      link,
+      setTopology: edits.setter("topology"),
+      chooseLink(name: string) {
+        linkName.value = name;
+      },
       setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
         edits.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
       dragExposedRoofs: () => edits.dragOf("exposedRoofs"),
@@ -204,7 +228,7 @@ export function createRates(
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
-        const start = keys.flatMap((key) => (isLocked(key.quantity) ? [] : (rateOf(key) ?? [])));
+        const start = keys.flatMap((key) => (isLocked(lockOf(key.quantity)) ? [] : (rateOf(key) ?? [])));
         dragged = start;
         return edits.startGesture({
           traits: start.length > 0 ? ["whatIf"] : [],
@@ -224,7 +248,7 @@ function withRate(whatIf: WhatIf, { chip, quantity, key, rate, sheet }: ChangedR
   const { [chip]: ofChip = {}, ...otherChips } = whatIf;
   const { [quantity]: ofQuantity = {}, ...otherQuantities } = ofChip;
   const { [key]: _, ...otherRates } = ofQuantity;
-  const rates = rate === sheet ? otherRates : { ...otherRates, [key]: rate };
+  const rates = Object.is(rate, sheet) ? otherRates : { ...otherRates, [key]: rate };
   const quantities = isEqual(rates, {}) ? otherQuantities : { ...otherQuantities, [quantity]: rates };
   return isEqual(quantities, {}) ? otherChips : { ...otherChips, [chip]: quantities };
 }

@@ -11,6 +11,7 @@ import type { Colouring } from "../roofline/colouring.ts";
 import type { Runs } from "../roofline/compare_runs.ts";
 import type { Moved } from "../roofline/kernel_moves.ts";
 import type { Peaks } from "../roofline/measured_rates.ts";
+import type { ChipLink } from "../roofline/network.ts";
 import type { Points } from "../roofline/points.ts";
 import type { Ranking } from "../roofline/ranking.ts";
 import type { Level, Missing, Roof } from "../roofline/roofline.ts";
@@ -63,6 +64,13 @@ export interface RatesSlice {
   readonly ceilings: Signals["ceilings"];
   /** Whether levels that bind no kernel are drawn too. */
   readonly allLevels: Signals["allLevels"];
+  /** Returns the link of the focus chip in the network plane. */
+  link(): ChipLink | undefined;
+  /** Shows another link of the focus chip. */
+  chooseLink(name: string): void;
+  /** How the ranks are connected. */
+  readonly topology: Signals["topology"];
+  readonly setTopology: Setter<"topology">;
   /** Changed rates, by chip id, quantity, and precision or level. */
   readonly whatIf: Signals["whatIf"];
 
@@ -277,6 +285,8 @@ export interface ViewSlice {
   readonly setPresentation: Setter<"presentation">;
 
   readonly plane: Signals["view"];
+  /** The number of the message under the pointer or with the focus. Only the page knows it. */
+  readonly message: Signal<number | undefined>;
   /** Shows another plane, without zoom. */
   setPlane(next: View): void;
   readonly zoom: Signals["zoom"];

@@ -34,6 +34,7 @@ export function createView(
   const patterns = signal(false);
   const gaps = signal<Gaps>("first");
   const isTableOpen = signal(false);
+  const message = signal<number | undefined>(undefined);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
   let [run, last] = [0, Number.NEGATIVE_INFINITY];
   const receiver =
@@ -69,6 +70,7 @@ export function createView(
     } satisfies Receivers,
     slice: {
       plane: view,
+      message,
       axes,
       tab,
       patterns,

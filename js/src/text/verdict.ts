@@ -2,6 +2,7 @@
 
 import {
   type Changes,
+  exposedShare,
   type Facts,
   firstSaved,
   kernelTime,
@@ -38,7 +39,7 @@ export const SAME_SPEED = 1e-9;
 const MAX_NAME_LETTERS = 40;
 const ALERTS = ["no match", "above"];
 /** The rules that do not depend on a roof, so that a what-if does not change what they say. */
-const WITHOUT_ROOF = ["no match", "runs", "no roof"];
+const WITHOUT_ROOF = ["no match", "runs", "no roof", "exposed"];
 
 export function verdictOf(facts: Facts): Verdict {
   const rule = ruleOf(facts);
@@ -67,6 +68,7 @@ const TEXTS: Readonly<Record<string, (facts: Facts) => readonly [headline: strin
   runs: ({ changes = NO_CHANGES }) => [runsHeadline(changes), runsDetail(changes)],
   above: (facts) => [words.above, words.aboveDetail(facts.aboveCount, facts.kernels, chipOf(facts))],
   idle: (facts) => [words.idle(facts.device, percent(facts.idle / facts.time)), idleDetail(facts)],
+  exposed: (facts) => exposedTexts(facts),
   category: (facts) => [categoryHeadline(facts), categoryDetail(facts)],
   "no roof": ({ kernels, time }) => [words.noRoof(kernels, seconds(time)), words.noRoofDetail],
   unjudged: (facts) => {
@@ -127,6 +129,18 @@ function idleDetail(facts: Facts): string {
   if (!(facts.kernels > 0 && running > 0)) return words.noneRan(seconds(facts.time));
   const run = words.run(seconds(running), seconds(facts.time), facts.launches, seconds(running / facts.launches));
   return join(run, savings(facts));
+}
+
+function exposedTexts({ communication, waited, overLink }: Facts): readonly [string, string] {
+  if (!communication) return ["", ""];
+  const { time, hidden } = communication;
+  const headline = words.exposed(percent(exposedShare(communication)));
+  if (overLink) {
+    const [rate, now, before] = overLink;
+    return [headline, words.overLink(formatQuantity(rate, "B/s"), seconds(now), seconds(before))];
+  }
+  const run = words.exposedDetail(seconds(time), percent(hidden / time));
+  return [headline, join(run, waited > 0 ? words.waited(seconds(waited)) : "")];
 }
 
 function categoryHeadline({ families, time, idle, device }: Facts): string {

@@ -20,7 +20,7 @@ interface UndoSteps {
 export const UNDO_KEYS = { "Control+Z": "undo", "Control+Shift+Z": "redo", "Control+Y": "redo" } as const;
 
 /** The keys that work everywhere in the widget except in a text box. */
-export const WIDGET_KEYS = { c: "chips", "/": "search" } as const;
+export const WIDGET_KEYS = { c: "chips", n: "network", "/": "search" } as const;
 
 /** Returns the action of a key of UNDO_KEYS; undefined for other keys. */
 export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof UndoSteps | undefined {

@@ -1,6 +1,6 @@
 // Tables of kernels, stored by columns.
 
-import type { Chip, ReadAs } from "./types.ts";
+import type { Chip, Communication, ReadAs } from "./types.ts";
 
 /** A dictionary-encoded string column: the unique values, and one code per row. */
 export interface DictColumn {
@@ -34,6 +34,21 @@ interface KernelColumns {
   readonly byLevel: Map<string, Float64Array>;
   /** FLOPs summed over all precisions. */
   readonly totalFlops: Float64Array;
+}
+
+/** Equal calls of a collective. NaN means unknown. */
+export interface Message {
+  readonly kind: string;
+  /** The name and the ranks of the group. */
+  readonly group: string;
+  /** The larger of what a rank puts in and gets out, bytes. */
+  readonly size: number;
+  readonly ranks: number;
+  readonly count: number;
+  /** Seconds of all calls, of the fastest call, and how long all calls waited at least. */
+  readonly time: number;
+  readonly fastest: number;
+  readonly waiting: number;
 }
 
 /** Optional data of a file, in addition to the columns. */
@@ -84,6 +99,9 @@ interface KernelMetadata {
   /** The warnings of the file's reader. */
   readonly warnings: readonly string[];
   readonly source: string;
+  /** Null if the times of launches are unknown. */
+  readonly communication: Communication | null;
+  readonly messages: readonly Message[];
   /** How the file was read; null for kernels that are not from a file. */
   readonly readAs: ReadAs | null;
 }
@@ -129,6 +147,8 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     chip: null,
     warnings: [],
     source: "",
+    communication: null,
+    messages: [],
     readAs: null,
   };
 }

@@ -1,6 +1,15 @@
 // Decodes what Python sends. Mirrors roofwidget/wire.py.
 
-import { type Baseline, type DictColumn, everyRow, type Kernels, sumOfKnown, withoutMetadata } from "./columns.ts";
+import {
+  type Baseline,
+  type DictColumn,
+  everyRow,
+  type Kernels,
+  type Message,
+  sumOfKnown,
+  textAt,
+  withoutMetadata,
+} from "./columns.ts";
 import type {
   Chip,
   Snapshot,
@@ -18,6 +27,7 @@ const decodeChip = (chip: WireChip): Chip => ({
   ...chip,
   peaks: new Map(chip.peaks),
   memories: new Map(chip.memories),
+  links: (chip.links ?? []).map(([name, bandwidth, latency]) => ({ name, bandwidth, latency })),
   share: chip.share && {
     level: chip.share[0],
     bytes: chip.share[1],
@@ -27,15 +37,28 @@ const decodeChip = (chip: WireChip): Chip => ({
 });
 
 export function decodeKernels(wire: unknown): Kernels {
-  const { program, chip, warnings, source, read_as, ...columns } = wire as WireKernels;
+  const { program, chip, warnings, source, read_as, communication, messages, ...columns } = wire as WireKernels;
   return {
     ...decodeColumns(columns),
     program: program && decodeColumns(program),
     chip: chip && decodeChip(chip),
     warnings,
     source,
+    communication: communication ?? null,
+    messages: messages ? decodeMessages(messages) : [],
     readAs: read_as ?? null,
   };
+}
+
+function decodeMessages({ kind, group, ...wire }: NonNullable<WireKernels["messages"]>): readonly Message[] {
+  const numbers = Object.entries(wire).map(([name, view]) => [name, floats(view)] as const);
+  const n = numbers[0]?.[1].length ?? 0;
+  const [kinds, groups] = [textsOf(kind, n), textsOf(group, n)];
+  return Array.from({ length: n }, (_, row) => ({
+    ...(Object.fromEntries(numbers.map(([name, column]) => [name, column[row]])) as Omit<Message, "kind" | "group">),
+    kind: textAt(kinds, row) ?? "",
+    group: textAt(groups, row) ?? "",
+  }));
 }
 
 function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...wire }: WireColumns): Kernels {

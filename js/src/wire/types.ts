@@ -24,6 +24,8 @@ export interface Chip {
   readonly illustrative: readonly string[];
   /** Bandwidth of the link to other chips, bytes/s in one direction; null if unknown. */
   readonly link: number | null;
+  /** The links with known bandwidths, those to other chips first. */
+  readonly links: readonly Link[];
   /** Clock rate in Hz; null if unknown. */
   readonly clock: number | null;
   /** The part of the on-chip memory that one unit of the chip may use; null if unknown. */
@@ -35,6 +37,15 @@ export interface Chip {
   readonly aliases?: readonly string[];
   /** Whether a person has added the chip to those of Python. */
   readonly added?: boolean;
+}
+
+/** A link to other chips or to the host. */
+export interface Link {
+  readonly name: string;
+  /** Bytes/s in one direction. */
+  readonly bandwidth: number;
+  /** Seconds; null if unknown. */
+  readonly latency: number | null;
 }
 
 /** The part of the nearest memory that one unit, such as an SM, may use. */
@@ -99,15 +110,18 @@ export interface Snapshot {
 
 /**
  * The what-if rates by chip id, by quantity, and by precision or memory level. For example, {"h100": {"peak_flops":
- * {"fp16": 1e15}}} sets the fp16 peak of the chip "h100" to 1e15 FLOP/s.
+ * {"fp16": 1e15}}} sets the fp16 peak of the chip "h100" to 1e15 FLOP/s. Only the level "network" has a latency, in
+ * seconds.
  */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
-export type Quantity = "peak_flops" | "bandwidth";
+export type Quantity = "peak_flops" | "bandwidth" | "latency";
 
-export type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
+export type WireChip = Omit<Chip, "peaks" | "memories" | "links" | "share"> & {
   peaks: [string, number][];
   memories: [string, number | null][];
   share: [level: string, bytes: number, units: number] | null;
+  /** Missing in what versions before 1.2 saved. */
+  links?: [name: string, bandwidth: number, latency: number | null][];
   /** Missing in what versions before 1.1 saved. */
   shared?: number | null;
 };
@@ -165,6 +179,22 @@ export interface WireKernels extends WireColumns {
   source: string;
   /** Missing if the kernels are not from a file. */
   read_as?: ReadAs;
+  /** Missing if the times of launches are unknown. */
+  communication?: Communication;
+  /** Missing if no collective has a kind and a size. */
+  messages?: WireMessages;
+}
+
+/** How communication overlaps with other kernels, seconds. */
+export interface Communication {
+  readonly time: number;
+  readonly other: number;
+  readonly hidden: number;
+}
+
+interface WireMessages extends Record<"size" | "ranks" | "count" | "time" | "fastest" | "waiting", DataView> {
+  kind: WireDictColumn;
+  group: WireDictColumn;
 }
 
 export interface WireBaseline {

@@ -242,7 +242,7 @@ export const catalogue = {
     otherVendor: "Other",
     allLevels: "all levels",
     view: "View",
-    views: { roofline: "Roofline", time: "Time" },
+    views: { roofline: "Roofline", time: "Time", network: "Network" },
     details: "Details",
     waiting: "Python is busy or gone; changes wait.",
     ended: "Python has ended: run the cell again.",
@@ -317,6 +317,7 @@ export const catalogue = {
       changes: "Changes",
       fusion: "Fusion",
       kernels: "Kernels",
+      messages: "Messages",
       unknown: "Unknown",
       workload: "Workload",
       projection: "Projection",
@@ -648,6 +649,12 @@ export const catalogue = {
     firstSaveOf: (count: number, saved: string, time: string) =>
       `The ${count === 1 ? "one" : count} to fix first could save up to ${saved} of ${time}.`,
     remains: (time: string) => `At every roof ${time} would remain.`,
+    exposed: (percent: string) => `Exposed communication takes ${percent} of the busy time.`,
+    exposedDetail: (time: string, percent: string) =>
+      `It runs for ${time}, ${percent} of it hidden behind other kernels.`,
+    waited: (time: string) => `In calls of the same message ranks waited at least ${time}.`,
+    overLink: (link: string, now: string, before: string) =>
+      `With your what-if: over a link of ${link} the same messages need at least ${now} instead of ${before}.`,
     category: (family: string, percent: string, device: string, idle: string) =>
       `${FAMILIES[family]?.[0] ?? `Kernels of “${family}” take`} ${percent} of the time${idle && `; the ${device} is idle for ${idle}`}.`,
     slowest: (family: string, count: number, regime: string, limit: string, percent: string) => {
@@ -705,6 +712,52 @@ export const catalogue = {
     },
     atRoofs: (count: number, time: string, isWhole: boolean) =>
       `${count === 1 ? "At its roof it needs" : "At their roofs they need"} ${isWhole ? "" : "at least "}${time}.`,
+  },
+
+  // The network plane.
+  networkWords: {
+    link: "Link",
+    topology: "Topology",
+    topologies: { ring: "ring", switch: "switch", "in-network": "switch that adds" },
+    latency: "Latency",
+    latencyOf: (time: string) => `latency ${time}`,
+    axisX: "message size, bytes",
+    axisY: "bus bandwidth, B/s",
+    halfAt: (size: string) => `half at ${size}`,
+    latencyBound: "◂ latency-bound",
+    bandwidthBound: "bandwidth-bound ▸",
+    ifAdds: (rate: string) => `${rate} if the switch adds`,
+    model: "time = latency + size / bandwidth",
+    whatIf: "what if:",
+    noSizes: "This profile has no message sizes.",
+    noLink: "The bandwidth of the chip's links is unknown.",
+    noLatency: (link: string) => `The latency of ${link} is unknown: type it to see where messages are latency-bound.`,
+    typeLatency: "The latency is unknown: type it into the box",
+    fixed: "What-ifs change only the link between chips",
+    unknown: "unknown",
+    meanCall: "mean call",
+    fastestCall: "fastest call",
+    algorithm: "algbw",
+    ofLinkRow: "of link",
+    ofNamed: (percent: string, link: string) => `${percent} of ${link}`,
+    waitingRow: "waiting, at least",
+    note: "note",
+    aboveRing: "above the wire of a ring: the switch may add",
+    ranks: (count: number) => `${whole(count)} ranks`,
+    chart: (chip: string, count: number) =>
+      `Network plane of ${chip}: bus bandwidth by message size, ${whole(count)} messages. The arrow keys go from message to message.`,
+    exposed: (percent: string, time: string) => `exposed ${percent} · ${time}`,
+    hidden: (percent: string, time: string) => `hidden ${percent} · ${time}`,
+    communication: "Communication",
+    heads: ["Message", "Calls", "Bus bandwidth", "Of link", "Waiting ≥"],
+    ofLink: (percent: string) => `${percent} of link`,
+    waiting: "waiting",
+    waitLongest: "Wait longest",
+    takeLongest: "Take longest",
+    sum: (count: number, part: string, total: string) =>
+      `${count === 1 ? "this one" : `these ${count}`}: ${part} of ${total}`,
+    moreRanks: "The wire is known exactly with the traces of all ranks.",
+    dragHint: { peak: "Drag: bandwidth of the link", bandwidth: "Drag: latency", ridge: "Drag: bandwidth and latency" },
   },
 
   // Texts of the ranking, the projected time, and the comparison of two runs.
@@ -991,6 +1044,7 @@ export const catalogue = {
       ["Enter, Space", "select the kernel, add it"],
       ["M", "move the kernel"],
       ["C", "add a chip"],
+      ["N", "network view"],
       ["F", "freeze this curve"],
       ["R", "gap arrows: first ones, all, none"],
       ["+ − 0", "zoom in, zoom out, show everything"],

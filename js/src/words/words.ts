@@ -14,6 +14,7 @@ export const {
   fusionWords,
   marksWords,
   moveWords,
+  networkWords,
   numerals,
   openWords,
   rulerWords,

@@ -45,9 +45,19 @@ describe("the headline and the line below it", () => {
     // Python tells which kernels are collectives without bytes over their link.
     const rows: readonly KernelSpec[] = one.kernels as KernelSpec[];
     const unlinked = Int32Array.from(rows, ({ name = "" }) => (name.startsWith("all-reduce") ? 1 : 0));
-    const kernels = { ...makeKernels(rows), unlinked };
+    const messages = (one.messages ?? []).map((told) => ({ ...told, group: "", waiting: told.waiting ?? Number.NaN }));
+    const { communication, topology } = one;
+    const kernels = { ...makeKernels(rows), unlinked, communication, messages };
     const isWhatIf = one.what_if !== null;
-    const facts = factsOf({ kernels, roof: roofOf(one), runs: runs(one), fusion: fusionOf(one), isWhatIf });
+    const facts = factsOf({
+      kernels,
+      roof: roofOf(one),
+      runs: runs(one),
+      fusion: fusionOf(one),
+      isWhatIf,
+      links: one.links as [number, number] | undefined,
+      topology,
+    });
     const { rule, headline, detail, isAlert } = verdictOf(facts);
     expect({ rule, headline, detail, is_alert: isAlert }).toEqual({
       rule: one.rule,

@@ -1,7 +1,6 @@
 // The tooltip: the name and the numbers of a kernel beside its point.
 
 import type { Roof } from "../../roofline/roofline.ts";
-import type { View } from "../../state/traits.ts";
 import { briefRows, colourRow, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import { nameOf } from "../../text/kernel_names.ts";
 import type { Kernels } from "../../wire/columns.ts";
@@ -20,7 +19,7 @@ interface TooltipContent {
   readonly isSelected?: boolean;
   /** The roofs on the chart. */
   readonly roofs?: readonly Roof[];
-  readonly view?: View;
+  readonly view?: "roofline" | "time";
   /** Additional rows of the tooltip, above the standard rows. */
   readonly more?: readonly TooltipRow[];
   readonly terms?: Terms | undefined;

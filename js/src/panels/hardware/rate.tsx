@@ -4,13 +4,23 @@
 import { untracked } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { clamp } from "../../chart/scales.ts";
+import { lockOf } from "../../state/locks.ts";
+import type { RateLimits } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
-import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, type RateUnit, spokenRate } from "../../text/numbers.ts";
+import {
+  formatQuantity,
+  MAX_RATE,
+  MIN_RATE,
+  parseAnswer,
+  parseRate,
+  type RateUnit,
+  spokenRate,
+} from "../../text/numbers.ts";
 import { TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
-import { strings } from "../../words/words.ts";
+import { networkWords, strings } from "../../words/words.ts";
 import { PeaksMenu } from "./peaks.tsx";
 
 /** A dragged value snaps to a mark that is nearer than this share of the track. */
@@ -22,7 +32,8 @@ interface RateProps {
   readonly quantity: Quantity;
   /** The name of the memory level whose bandwidth the slider sets. Undefined if there is only one bandwidth slider. */
   readonly level?: string | undefined;
-  readonly unit: RateUnit;
+  /** The unit of a latency is "s". */
+  readonly unit: RateUnit | "s";
   readonly label: string;
   readonly spoken: string;
   readonly value: number;
@@ -36,6 +47,8 @@ interface RateProps {
   readonly reach: readonly number[];
   /** Whether the chip also has a measured rate here. */
   readonly isMeasured: boolean;
+  /** Says why the value cannot be changed, if a lesson does not lock it. */
+  readonly fixed?: string | undefined;
 }
 
 /** Memoized by value, so that a drag of another rate does not redraw this slider. */
@@ -44,29 +57,43 @@ export function Rate(props: RateProps) {
   return useMemo(() => <Control {...props} />, [...Object.values(shown), ...marks.flat(), ...reach]);
 }
 
-function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach, isMeasured }: RateProps) {
-  const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
+function Control({
+  store,
+  quantity,
+  level,
+  unit,
+  label,
+  spoken,
+  value,
+  sheet,
+  marks,
+  reach,
+  isMeasured,
+  fixed,
+}: RateProps) {
+  const all = [...new Set([...marks.map(([, rate]) => rate), sheet])].filter((rate) => rate > 0);
   const known = [...all, ...reach.filter((rate) => rate > 0)];
   const key = { quantity, level };
   const limits = store.rates.rateLimits(key);
   const { stops } = limits;
-  const isLimited = limits.low > MIN_RATE || limits.high < MAX_RATE;
-  const low = isLimited ? Math.log10(limits.low) : floorOf(known);
+  const isLimited = unit !== "s" && (limits.low > MIN_RATE || limits.high < MAX_RATE);
+  const low = isLimited ? Math.log10(limits.low) : floorOf(known, limits.low);
   const high = isLimited ? Math.log10(limits.high) : ceilingOf(known);
-  const lock = store.lesson.lockNote(quantity);
+  const lock = store.lesson.lockNote(lockOf(quantity)) ?? fixed;
   const isAllowed = (rate: number) => store.rates.allowedRate(key, rate) === rate;
   function titleOf(rate: number) {
     const chips = marks.filter(([, other]) => other === rate).map(([chip]) => chip);
     return [chips.join(", "), formatQuantity(rate, unit, 4)].filter(Boolean).join(": ");
   }
-  const shown = formatQuantity(value, unit, 4);
+  const isKnown = !Number.isNaN(value);
+  const shown = isKnown ? formatQuantity(value, unit, 4) : "";
 
   const set = (rate: number, stream = false) => {
     entry.clear();
     store.rates.setRate(quantity, rate, level === undefined ? { stream } : { stream, level });
   };
   const entry = useTypedValue(
-    (typed) => parseRate(typed, unit, value),
+    (typed) => (unit === "s" ? parseSeconds(typed, limits) : parseRate(typed, unit, value)),
     set,
     () => set(sheet),
   );
@@ -121,12 +148,17 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           min={low}
           max={high}
           step={stops.length > 0 ? "any" : 0.001}
-          lock={lock}
+          lock={lock ?? (isKnown ? undefined : networkWords.typeLatency)}
           isStepped={stops.length > 0}
           shown={() => {
             const rate = store.view.isHeld.value ? untracked(present) : present();
-            const text = [formatQuantity(rate, unit), factorOf(rate, sheet)].filter(Boolean).join(" · ");
-            return [limited(Math.log10(rate)), spokenRate(rate, unit), text];
+            const text = [formatQuantity(rate, unit), sheet > 0 && factorOf(rate, sheet)].filter(Boolean).join(" · ");
+            if (Number.isNaN(rate)) return [low, networkWords.unknown];
+            return [
+              limited(Math.log10(rate)),
+              unit === "s" ? formatQuantity(rate, unit) : spokenRate(rate, unit),
+              text,
+            ];
           }}
           start={() => store.rates.dragRates(key)}
           slide={slide}
@@ -137,12 +169,13 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
         entry={entry}
         label={strings.typed(spoken)}
         shown={shown}
-        title={factorOf(value, sheet)}
+        hint={networkWords.unknown}
+        title={sheet > 0 ? factorOf(value, sheet) : undefined}
         lock={lock}
         reset={{
           label: `${strings.reset}: ${spoken}`,
-          title: `${strings.reset}: ${formatQuantity(sheet, unit, 4)}`,
-          done: value === sheet || !isAllowed(sheet),
+          title: `${strings.reset}: ${sheet > 0 ? formatQuantity(sheet, unit, 4) : networkWords.unknown}`,
+          done: Object.is(value, sheet) || !(Number.isNaN(sheet) || isAllowed(sheet)),
           act: () => set(sheet),
         }}
       >
@@ -157,9 +190,17 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   );
 }
 
+/** Reads a latency that the user typed. If it is not valid, returns a sentence that says so, with an example. */
+function parseSeconds(typed: string, { low, high }: RateLimits): number | string {
+  const found = parseAnswer(typed, "s");
+  return found !== undefined && found >= low && found <= high
+    ? found
+    : strings.noNumber(typed.trim(), formatQuantity(18e-6, "s"));
+}
+
 /** The ends of the track, as exponents of ten: about a decade beyond the rates. */
-const floorOf = (rates: readonly number[]) =>
-  Math.max(Math.log10(MIN_RATE), Math.floor(Math.log10(Math.min(...rates))) - 1);
+const floorOf = (rates: readonly number[], least: number) =>
+  Math.max(Math.log10(least), Math.floor(Math.log10(Math.min(...rates))) - 1);
 const ceilingOf = (rates: readonly number[]) =>
   Math.min(Math.log10(MAX_RATE), Math.ceil(Math.log10(Math.max(...rates))) + 1);
 

@@ -2,14 +2,15 @@
 
 import { measuredRates } from "../../roofline/measured_rates.ts";
 import { operationIn } from "../../roofline/operations.ts";
-import { isRoof, levelOf } from "../../roofline/roofline.ts";
+import { isRoof, levelOf, NETWORK } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import type { Chip, Quantity } from "../../wire/types.ts";
-import { strings } from "../../words/words.ts";
+import { networkWords, strings } from "../../words/words.ts";
 import { Rate } from "./rate.tsx";
 
 /** The sliders for the peak and the bandwidths of the focus chip, under the chart. */
 export function Sliders({ store }: { readonly store: Store }) {
+  if (store.view.plane.value === "network") return <NetworkSliders store={store} />;
   const roof = store.rates.roofs.value.get(store.rates.focusChip.value);
   if (!roof || !isRoof(roof)) return null;
   const { chip } = roof;
@@ -59,6 +60,47 @@ export function Sliders({ store }: { readonly store: Store }) {
           />
         );
       })}
+    </div>
+  );
+}
+
+/** The latencies that the track shows at least, s. */
+const LATENCY_REACH = [1e-6, 1e-4];
+
+/** The sliders for the link of the focus chip and its latency. */
+function NetworkSliders({ store }: { readonly store: Store }) {
+  const link = store.rates.link();
+  if (!link) return null;
+  const { chip, name, bandwidth, sheet, latency, sheetLatency, isFixed } = link;
+  const shown = store.rates.shownRoofs.value.map((roof) => roof.chip);
+  const common = { store, level: NETWORK, isMeasured: false, fixed: isFixed ? networkWords.fixed : undefined };
+  const reach = store.rates.chips.value.flatMap(({ links }) => links.map((one) => one.bandwidth));
+  return (
+    <div class="rw-rates">
+      <Rate
+        {...common}
+        key={`${chip.id} ${name}`}
+        quantity="bandwidth"
+        unit="B/s"
+        label={name}
+        spoken={strings.bandwidth(name)}
+        value={bandwidth}
+        sheet={sheet}
+        marks={shown.flatMap((one): [string, number][] => (one.link === null ? [] : [[one.name, one.link]]))}
+        reach={reach}
+      />
+      <Rate
+        {...common}
+        key={`${chip.id} ${name} latency`}
+        quantity="latency"
+        unit="s"
+        label={networkWords.latency}
+        spoken={networkWords.latency}
+        value={latency}
+        sheet={sheetLatency}
+        marks={[]}
+        reach={LATENCY_REACH}
+      />
     </div>
   );
 }

@@ -2,6 +2,7 @@
 
 import { STEP, type Tool } from "../../chart/gestures/navigate.ts";
 import type { ToolMenu, Tools } from "../../chart/tools.ts";
+import type { Topology } from "../../roofline/network.ts";
 import type { Store } from "../../state/store.ts";
 import type { View } from "../../state/traits.ts";
 import { toggleFullscreen } from "../../ui/full_screen.ts";
@@ -9,6 +10,7 @@ import type { MenuGroup, MenuItem } from "../../ui/menu.tsx";
 import type { Chip } from "../../wire/types.ts";
 import {
   marksWords,
+  networkWords,
   openWords,
   rulerWords,
   saveWords,
@@ -20,8 +22,11 @@ import {
 
 const distinct = (names: readonly string[]) => [...new Set(names)];
 
+export const isNetwork = (store: Store) => store.view.plane.value === "network";
+
 /** A menu of values, of which one is chosen. */
 interface ValueMenu {
+  readonly name: ToolMenu;
   readonly label: string;
   /** The value in force, as it is shown. */
   readonly value: string;
@@ -35,6 +40,7 @@ interface ValueMenu {
 export type Choice = readonly [value: string, text: string, meaning?: string | undefined];
 
 function valueMenu(
+  name: ToolMenu,
   label: string,
   chosen: string,
   choices: readonly Choice[],
@@ -49,11 +55,12 @@ function valueMenu(
     act: () => choose(value),
   }));
   const inFull = meaning ? `${text}, ${meaning}` : text;
-  return { label, value: meaning ?? text, inFull, lock, group: { label, items, isChoice: true } };
+  return { name, label, value: meaning ?? text, inFull, lock, group: { label, items, isChoice: true } };
 }
 
-/** The menus of precision and memory. */
+/** The menus of precision and memory. In the network plane, the menus of the link and the topology. */
 export function judgingOf(store: Store): readonly [precision: ValueMenu, memory: ValueMenu] {
+  if (isNetwork(store)) return networkMenus(store);
   const {
     rates: { precision, memory, choosePrecision, chooseMemory },
     lesson: { lockNote },
@@ -64,8 +71,41 @@ export function judgingOf(store: Store): readonly [precision: ValueMenu, memory:
   const names = distinct(chips.flatMap((chip) => [...chip.peaks.keys()])).map((name): Choice => [name, name]);
   const auto: Choice = ["auto", strings.auto, onlyOf(distinct(chips.map(own)))];
   return [
-    valueMenu(strings.precision, precision.value, [auto, ...names], lockNote("precision"), choosePrecision),
-    valueMenu(strings.memory, memory.value, memoriesOf(chips, memory.value), lockNote("memory"), chooseMemory),
+    valueMenu(
+      "precision",
+      strings.precision,
+      precision.value,
+      [auto, ...names],
+      lockNote("precision"),
+      choosePrecision,
+    ),
+    valueMenu(
+      "memory",
+      strings.memory,
+      memory.value,
+      memoriesOf(chips, memory.value),
+      lockNote("memory"),
+      chooseMemory,
+    ),
+  ];
+}
+
+function networkMenus({ rates, lesson }: Store): readonly [ValueMenu, ValueMenu] {
+  const link = rates.link();
+  const links = (link?.chip.links ?? []).map(({ name }): Choice => [name, name]);
+  const topologies = Object.entries(networkWords.topologies).map(([name, text]): Choice => [name, text]);
+  return [
+    valueMenu(
+      "link",
+      networkWords.link,
+      link?.name ?? strings.unknown,
+      links,
+      lesson.lockNote("memory"),
+      rates.chooseLink,
+    ),
+    valueMenu("topology", networkWords.topology, rates.topology.value, topologies, lesson.lockNote("view"), (name) =>
+      rates.setTopology(name as Topology),
+    ),
   ];
 }
 
@@ -96,10 +136,16 @@ export const planesGroup = (store: Store): MenuGroup => ({
     name,
     text,
     isOn: store.view.plane.value === name,
-    reason: store.lesson.lockNote("view"),
-    act: store.lesson.isLocked("view") ? undefined : () => store.view.setPlane(name as View),
+    ...planeChoice(store, name as View),
   })),
 });
+
+/** What choosing a plane does, or why it cannot be chosen. */
+export function planeChoice(store: Store, name: View) {
+  const has = name !== "network" || store.rows.kernels.value.messages.length > 0;
+  const reason = store.lesson.lockNote("view") ?? (has ? undefined : networkWords.noSizes);
+  return { reason, act: reason === undefined ? () => store.view.setPlane(name) : undefined };
+}
 
 const opener = (name: ToolMenu, text: string, { open }: Tools): MenuItem => ({
   name,
@@ -119,6 +165,7 @@ const switching = (name: string, text: string, isOn: boolean, set: (isOn: boolea
 
 /** The tools of the chart. */
 export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
+  if (isNetwork(store)) return [];
   const navigation = tools.plane.value?.navigation;
   const reason = store.lesson.lockNote("view");
   const unlocked = (act: (() => unknown) | undefined) => ({ reason, act: reason === undefined ? act : undefined });
@@ -201,7 +248,7 @@ export function actionGroups(
         ...file,
         opener("save", `${saveWords.save}…`, tools),
         switching("present", toolWords.present, store.view.presentation.value, store.view.setPresentation),
-        opener("marks", marksWords.open, tools),
+        ...(isNetwork(store) ? [] : [opener("marks", marksWords.open, tools)]),
       ],
     },
   ];

@@ -163,8 +163,8 @@ function useFigure(store: Store, tools: Tools, style: Style, caption: boolean) {
   }, [style, caption]);
   if (style !== "screen") return drawn.value;
   if (!plane) return {};
-  const { width, height } = plane.scene.scales;
-  return { svg: pictureOf(store, width, () => height, plane.scene.theme).svg };
+  const { width, height } = plane.size;
+  return { svg: pictureOf(store, width, () => height, plane.theme).svg };
 }
 
 /** Returns the size of a figure in words. Figures have a size in points, a picture of the screen in px. */

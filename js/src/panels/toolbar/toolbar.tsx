@@ -19,7 +19,7 @@ import { Palette } from "../chips/palette.tsx";
 import { Pills, usePills } from "../chips/pills.tsx";
 import { isEmpty } from "../empty.tsx";
 import { Choose, OpeningSteps } from "../opening.tsx";
-import { actionGroups, chartGroups, judgingOf, moreGroup, planesGroup } from "./menus.ts";
+import { actionGroups, chartGroups, isNetwork, judgingOf, moreGroup, planesGroup } from "./menus.ts";
 import { Saving } from "./saving.tsx";
 
 interface ToolbarProps {
@@ -77,8 +77,8 @@ export function Toolbar(props: ToolbarProps) {
       })
     : [
         hasChips &&
-          [precision, memory].map(({ label, value, inFull, lock: reason }, at) =>
-            opening(at === 0 ? "precision" : "memory", `${label}: ${inFull}`, { word: value, lock: reason }),
+          [precision, memory].map(({ name, label, value, inFull, lock: reason }) =>
+            opening(name, `${label}: ${inFull}`, { word: value, lock: reason }),
           ),
         opening("view", `${words.view}: ${plane}`, { word: plane, others: ["axes"] }),
       ];
@@ -124,6 +124,7 @@ export function Toolbar(props: ToolbarProps) {
         {present}
         {hasTools &&
           !isCompact &&
+          !isNetwork(store) &&
           opening("marks", marksWords.title, { sign: "?", title: marksWords.open, opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
           opening("more", toolWords.more, {
@@ -192,12 +193,12 @@ function contentsOf({ store, tools, room }: ToolbarProps, { hasChips, hasTools, 
     </Popover>
   );
   const drawn = (content: (scene: Scene) => ComponentChildren) => () =>
-    tools.plane.value && content(tools.plane.value.scene);
+    tools.plane.value?.scene && content(tools.plane.value.scene);
   const [precision, memory] = judgingOf(store);
   return {
     chips: (opened) => <Palette store={store} room={room} {...opened} />,
-    precision: menu(precision.label, () => [precision.group]),
-    memory: menu(memory.label, () => [memory.group]),
+    ...{ precision: menu(precision.label, () => [precision.group]), memory: menu(memory.label, () => [memory.group]) },
+    ...{ link: menu(precision.label, () => [precision.group]), topology: menu(memory.label, () => [memory.group]) },
     judging: menu(words.view, () => [precision.group, memory.group, planesGroup(store)]),
     view: menu(words.view, () => [
       ...(hasChips ? [planesGroup(store)] : []),

@@ -1,0 +1,309 @@
+// Draws the network plane: axes, roof, model, whiskers, dots and names. The screen and the saved pictures draw the same.
+
+import { bytes } from "../../text/network.ts";
+import { formatTick } from "../../text/numbers.ts";
+import { strings, networkWords as words } from "../../words/words.ts";
+import { FONT_PX, textWidth } from "../labels/text_fitting.ts";
+import { AxesFrame, TICK_FONT_PX, type TickText } from "../layers/axes.tsx";
+import { Clip } from "../layers/clip.tsx";
+import { px, type Spot } from "../paths.ts";
+import { ticksOf } from "../ticks.ts";
+import {
+  ceilingText,
+  type Dot,
+  flatText,
+  halfText,
+  latencyText,
+  modelSpots,
+  type NetworkScene,
+  roofSpots,
+} from "./scene.ts";
+
+const line = (spots: readonly Spot[]) => spots.map(([x, y], at) => `${at === 0 ? "M" : "L"}${px(x)},${px(y)}`).join("");
+
+/** The distance of tick texts from the number at the corner, px. */
+const TICK_GAP_PX = 8;
+/** Half the length of a whisker's tick, px. */
+const WHISKER_PX = 5;
+
+function Axes({ scene }: { readonly scene: NetworkScene }) {
+  const { scales, theme, half, isNarrow } = scene;
+  const { plot, x, y } = scales;
+  const number = halfText(scene);
+  const room = textWidth(number, true, TICK_FONT_PX) / 2;
+  const at = half === undefined ? Number.NaN : x(half);
+  const isSeen = at >= plot.left && at <= plot.right;
+  const middle = Math.min(Math.max(at, plot.left + room), plot.right - room);
+  const across = ticksOf(x, 44).map(({ value }): TickText => [x(value), bytes(value)]);
+  const up = ticksOf(y, 26).map(({ value }): TickText => [y(value), formatTick(value)]);
+  const isClear = ([tick, text]: TickText) => {
+    const own = textWidth(text, false, TICK_FONT_PX) / 2;
+    const isInside = tick - own >= 0 && tick + own <= scales.width;
+    return isInside && !(isSeen && Math.abs(tick - middle) < own + room + TICK_GAP_PX);
+  };
+  return (
+    <AxesFrame
+      box={plot}
+      grid={[across.map(([tick]) => tick), up.map(([tick]) => tick)]}
+      ticks={[across.filter(isClear), up.filter(([tick]) => tick > plot.top + 4 && tick < plot.bottom - 4)]}
+      titles={[`${words.axisX} →`, isNarrow ? "" : words.axisY]}
+      isInside={isNarrow}
+      theme={theme}
+    >
+      {isNarrow && (
+        <text x={0} y={plot.top - 10}>
+          {words.axisY}
+        </text>
+      )}
+      {isSeen && (
+        <text x={middle} y={plot.bottom + 15} text-anchor="middle" font-weight={700} fill={theme.text} data-rw="half">
+          {number}
+        </text>
+      )}
+    </AxesFrame>
+  );
+}
+
+/** A text with an outline in the colour of the background. */
+function Text({
+  scene: { theme },
+  bold,
+  colour = theme.text,
+  children,
+  ...place
+}: {
+  readonly scene: NetworkScene;
+  readonly x: number;
+  readonly y: number;
+  readonly "text-anchor"?: "start" | "middle" | "end";
+  readonly bold?: string;
+  readonly colour?: string;
+  readonly transform?: string;
+  readonly children: string;
+}) {
+  return (
+    <text
+      {...place}
+      font-size={FONT_PX}
+      fill={colour}
+      stroke={theme.background}
+      stroke-width={3}
+      stroke-linejoin="round"
+      paint-order="stroke"
+    >
+      {bold && <tspan font-weight={700}>{`${bold} `}</tspan>}
+      {children}
+    </text>
+  );
+}
+
+/** The area under the roof. */
+function Wash({ scene }: { readonly scene: NetworkScene }) {
+  const { plot } = scene.scales;
+  const spots = roofSpots(scene);
+  return spots.length > 0 ? (
+    <Clip box={plot}>
+      <path d={`${line(spots)}V${plot.bottom}H${plot.left}Z`} fill={scene.theme.wash} />
+    </Clip>
+  ) : null;
+}
+
+function Roof({ scene }: { readonly scene: NetworkScene }) {
+  const { scales, theme, link, half, ceiling } = scene;
+  const { plot, x, y } = scales;
+  const spots = roofSpots(scene);
+  if (!link) return null;
+  const corner = half === undefined ? undefined : x(half);
+  const sheetFlat = link.bandwidth === link.sheet ? "" : `M${plot.left},${px(y(link.sheet))}H${plot.right}`;
+  const isCorner = corner !== undefined && corner >= plot.left && corner <= plot.right;
+  const top = plot.top - 20;
+  return (
+    <Clip box={{ ...plot, top }}>
+      {sheetFlat && <path d={sheetFlat} stroke={theme.muted} stroke-dasharray="4 3" fill="none" data-rw="sheet" />}
+      {ceiling !== undefined && (
+        <path
+          d={`M${px((plot.left + 2 * plot.right) / 3)},${px(y(ceiling))}H${plot.right}`}
+          stroke={theme.muted}
+          stroke-dasharray="4 3"
+          data-rw="ceiling"
+        />
+      )}
+      {isCorner && (
+        <path d={`M${px(corner)},${px(y(link.bandwidth))}V${plot.bottom}`} stroke={theme.line} stroke-dasharray="1 3" />
+      )}
+      <path d={line(modelSpots(scene))} fill="none" stroke={theme.text} stroke-dasharray="2 3" stroke-width={1.25} />
+      <path d={line(spots)} fill="none" stroke={theme.text} stroke-width={2.5} data-rw="network-roof" />
+      {isCorner && (
+        <circle
+          cx={corner}
+          cy={y(link.bandwidth)}
+          r={4}
+          fill={theme.background}
+          stroke={theme.text}
+          stroke-width={2}
+          data-rw="network-ring"
+        />
+      )}
+    </Clip>
+  );
+}
+
+/** The texts of the roof: the link, the latency along the slope, the ceiling, and the two regions. */
+function RoofTexts({ scene }: { readonly scene: NetworkScene }) {
+  const { scales, theme, link, half, ceiling, isNarrow, isTight } = scene;
+  const { plot, x, y } = scales;
+  if (!link) return null;
+  const flat = y(link.bandwidth);
+  const above = ceiling === undefined ? undefined : y(ceiling);
+  const spots = roofSpots(scene);
+  const [start, corner] = spots.length > 2 ? (spots as readonly [Spot, Spot]) : [];
+  const text = latencyText(scene);
+  const at = half === undefined ? Number.NaN : x(half);
+  const regions = [words.latencyBound, words.bandwidthBound] as const;
+  const hasRegions =
+    !isNarrow && at - textWidth(regions[0]) - 16 > plot.left && at + textWidth(regions[1]) + 16 < plot.right;
+  return (
+    <>
+      <Text scene={scene} x={plot.right - 4} y={isTight ? flat + 17 : flat - 8} text-anchor="end" bold={link.name}>
+        {flatText(link)}
+      </Text>
+      {above !== undefined && above > plot.top && (
+        <Text scene={scene} x={plot.right - 4} y={above - 7} text-anchor="end" colour={theme.muted}>
+          {ceilingText(scene)}
+        </Text>
+      )}
+      {start && corner && <SlopeText {...{ scene, start, corner, text }} />}
+      {hasRegions && (
+        <g fill={theme.muted} font-size={TICK_FONT_PX}>
+          <text x={at - 8} y={plot.bottom - 8} text-anchor="end">
+            {regions[0]}
+          </text>
+          <text x={at + 8} y={plot.bottom - 8}>
+            {regions[1]}
+          </text>
+        </g>
+      )}
+    </>
+  );
+}
+
+function SlopeText({
+  scene,
+  start,
+  corner,
+  text,
+}: {
+  readonly scene: NetworkScene;
+  readonly start: Spot;
+  readonly corner: Spot;
+  readonly text: string;
+}) {
+  const { plot } = scene.scales;
+  const [dx, dy] = [corner[0] - start[0], corner[1] - start[1]];
+  // The slope may begin below the plot.
+  const from = start[1] > plot.bottom ? (plot.bottom - start[1]) / dy : 0;
+  if (Math.hypot(dx, dy) * (1 - from) < textWidth(text) + 40) return null;
+  const share = from + (1 - from) * 0.55;
+  const [x, y] = [start[0] + dx * share, start[1] + dy * share];
+  const angle = (Math.atan2(dy, dx) * 180) / Math.PI;
+  return (
+    <Text scene={scene} x={0} y={-7} text-anchor="middle" transform={`translate(${x} ${y}) rotate(${angle})`}>
+      {text}
+    </Text>
+  );
+}
+
+function DotMark({ dot, scene: { theme } }: { readonly dot: Dot; readonly scene: NetworkScene }) {
+  const { x, y, top, radius, colour, isAbove } = dot;
+  return (
+    <>
+      {top !== undefined && (
+        <path
+          d={`M${px(x)},${px(y)}V${px(top)}M${px(x - WHISKER_PX)},${px(top)}h${2 * WHISKER_PX}`}
+          stroke={colour}
+          stroke-width={1.75}
+        />
+      )}
+      {isAbove && <circle cx={x} cy={y} r={radius + 3} fill="none" stroke={theme.alert} stroke-width={1.5} />}
+      <circle
+        cx={x}
+        cy={y}
+        r={radius}
+        fill={colour}
+        fill-opacity={0.95}
+        stroke={theme.background}
+        data-message={dot.message.row}
+      />
+    </>
+  );
+}
+
+function DotLabels({ scene }: { readonly scene: NetworkScene }) {
+  const { theme, labels } = scene;
+  return (
+    <>
+      <path
+        d={labels
+          .filter(({ isBeside }) => !isBeside)
+          .map(({ dot, x, y }) => `M${px(dot.x)},${px(dot.y)}L${px(x - 14)},${px(y)}H${px(x - 3)}`)
+          .join("")}
+        fill="none"
+        stroke={theme.line}
+        data-rw="leaders"
+      />
+      {labels.map(({ badge, text, x, y }) => (
+        <g key={badge} data-rw="message-label">
+          <rect x={x} y={y - 7} width={14} height={14} rx={4} fill={theme.text} stroke={theme.background} />
+          <text x={x + 7} y={y + 4} text-anchor="middle" font-size={11} font-weight={700} fill={theme.background}>
+            {badge}
+          </text>
+          {text && (
+            <Text scene={scene} x={x + 20} y={y + 4}>
+              {text}
+            </Text>
+          )}
+        </g>
+      ))}
+    </>
+  );
+}
+
+/** All layers of the plane. */
+export function NetworkLayers({ scene }: { readonly scene: NetworkScene }) {
+  const { scales, theme, dots, hovered, link } = scene;
+  const { plot } = scales;
+  const note = dots.length === 0 ? words.noSizes : link ? "" : words.noLink;
+  return (
+    <>
+      <Wash scene={scene} />
+      <Axes scene={scene} />
+      <Roof scene={scene} />
+      {/* Below the dots, so that no leader covers a dot. */}
+      <DotLabels scene={scene} />
+      <Clip box={{ left: 0, top: 0, right: scales.width, bottom: plot.bottom }}>
+        {[...dots].map((dot) => (
+          <DotMark key={dot.message.row} dot={dot} scene={scene} />
+        ))}
+        {hovered && (
+          <circle
+            class="rw-ring"
+            cx={hovered.x}
+            cy={hovered.y}
+            r={hovered.radius + 4}
+            fill="none"
+            stroke={theme.text}
+            stroke-width={2}
+          />
+        )}
+      </Clip>
+      <RoofTexts scene={scene} />
+      {note && (
+        <Text scene={scene} x={(plot.left + plot.right) / 2} y={(plot.top + plot.bottom) / 2} text-anchor="middle">
+          {note}
+        </Text>
+      )}
+    </>
+  );
+}
+
+export const networkLabel = (chip: string, count: number) => words.chart(chip || strings.unknown, count);

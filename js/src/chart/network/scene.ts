@@ -1,0 +1,296 @@
+// Builds the scene of the network plane from the state. All layers of the plane draw from the scene.
+
+import {
+  busRoof,
+  type ChipLink,
+  halfSize,
+  inOrder,
+  latencyRoof,
+  leading,
+  MAX_NAMED,
+  modelRate,
+  type RatedMessage,
+  ratedMessages,
+  switchRoof,
+} from "../../roofline/network.ts";
+import type { Store } from "../../state/store.ts";
+import { bytesPerSecond, messageName } from "../../text/network.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { networkWords as words } from "../../words/words.ts";
+import { textWidth } from "../labels/text_fitting.ts";
+import type { Spot } from "../paths.ts";
+import { type Box, clamp, isNarrow, joined, type Scales, type Size, scaleLog } from "../scales.ts";
+import type { Theme } from "../theme.ts";
+
+/** If there are more messages, those that take least time are not drawn. */
+const MAX_DRAWN = 1000;
+/** The kinds in the order of their hues, which are those of five categories: no hue has two meanings in one plane. */
+const HUES: Readonly<Record<string, number>> = {
+  ...{ "all-reduce": 4, "all-gather": 3, "reduce-scatter": 2, "all-to-all": 5, broadcast: 6 },
+};
+const OTHER_HUE = 7;
+const MIN_RADIUS_PX = 4;
+/** The radius of the largest dot, as a share of the plot's width. */
+const MAX_RADIUS_SHARE = 0.014;
+/** The height of a label, its distance from the plot's right edge, and the length of its leader, px. */
+const [LABEL_PX, LABEL_EDGE_PX, LEADER_PX, BADGE_PX] = [20, 8, 22, 20];
+/** A name is beside its dot if its leader would be longer than this, px. */
+const MIN_LEADER_PX = 180;
+/** Below this width of the chart the ceiling is not drawn, px. */
+const MIN_CEILING_WIDTH_PX = 600;
+
+export const kindColour = (kind: string, { categories }: Theme) =>
+  categories[Object.hasOwn(HUES, kind) ? (HUES[kind] as number) : OTHER_HUE] as string;
+
+/** A message in the plane, px. */
+export interface Dot {
+  readonly message: RatedMessage;
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
+  /** The end of the whisker: the fastest call. Undefined if the wire is not known to be faster. */
+  readonly top: number | undefined;
+  readonly colour: string;
+  /** Whether the message is faster than any roof of its kind, and whether it is faster than a ring. */
+  readonly isAbove: boolean;
+  readonly isAboveRing: boolean;
+}
+
+/** The name of a message in the column at the right, px. */
+export interface DotLabel {
+  readonly badge: string;
+  readonly text: string;
+  readonly dot: Dot;
+  readonly x: number;
+  readonly y: number;
+  /** Whether the name is beside its dot, without a leader. */
+  readonly isBeside: boolean;
+}
+
+export interface NetworkScene {
+  readonly scales: Scales;
+  readonly theme: Theme;
+  readonly link: ChipLink | undefined;
+  readonly dots: readonly Dot[];
+  /** In the order of the size. */
+  readonly walk: readonly Dot[];
+  readonly labels: readonly DotLabel[];
+  /** The factor of the slope: that of the hovered message, or of the kind with most time. */
+  readonly factor: number;
+  /** The size at the corner of the roof. Undefined without a latency. */
+  readonly half: number | undefined;
+  /** The roof of an all-reduce through a switch that adds, if it is drawn. */
+  readonly ceiling: number | undefined;
+  /** Whether the name of the link is below the flat, because the ceiling is near. */
+  readonly isTight: boolean;
+  readonly hovered: Dot | undefined;
+  readonly isNarrow: boolean;
+}
+
+/** Returns the messages that can be drawn, longest time first. */
+export const drawnMessages = (store: Store): readonly RatedMessage[] =>
+  ratedMessages(store.rows.kernels.value)
+    .filter(({ size, bus }) => size > 0 && bus > 0 && Number.isFinite(bus))
+    .sort((a, b) => b.time - a.time)
+    .slice(0, MAX_DRAWN);
+
+/** Builds the scene. `held`: the axes while the roof is dragged. */
+export function networkScene(store: Store, size: Size, theme: Theme, held?: Scales): NetworkScene {
+  const messages = drawnMessages(store);
+  const link = store.rates.link();
+  const topology = store.rates.topology.value;
+  const narrow = isNarrow(size);
+  const row = store.view.message.value;
+  const lead = messages.find((one) => one.row === row) ?? leading(messages);
+  const factor = lead?.factor ?? 1;
+  const half = link && Number.isFinite(link.latency) ? halfSize(factor, link) : undefined;
+  const roof =
+    link && topology === "ring" && size.width >= MIN_CEILING_WIDTH_PX ? switchRoof(messages, link) : undefined;
+  const first = inOrder(messages).slice(0, MAX_NAMED);
+  const texts = first.map((one) => (narrow ? "" : messageName(one)));
+  const column = messages.length > 0 ? Math.max(...texts.map((text) => textWidth(text))) + BADGE_PX + LABEL_EDGE_PX : 0;
+  const scales = held ?? scalesOf(size, messages, link, { half: leadingHalf(messages, link), roof, column, narrow });
+  const { plot, x, y } = scales;
+  const longest = Math.max(...messages.map(({ time }) => time));
+  const largest = Math.max(MIN_RADIUS_PX + 1, MAX_RADIUS_SHARE * (plot.right - plot.left));
+  const dots = messages.map((message): Dot => {
+    const { size: bytes, bus, best, count, time, waiting } = message;
+    const isWhiskered = count > 1 && Number.isFinite(waiting) && best > bus;
+    return {
+      message,
+      x: x(bytes),
+      y: y(bus),
+      radius: Math.max(MIN_RADIUS_PX, largest * Math.sqrt(time / longest)),
+      top: isWhiskered ? y(best) : undefined,
+      colour: kindColour(message.kind, theme),
+      isAbove: link !== undefined && bus > 1.05 * busRoof(message, link.bandwidth, "in-network"),
+      isAboveRing: link !== undefined && bus > 1.05 * busRoof(message, link.bandwidth, topology),
+    };
+  });
+  const rank = new Map(first.map((message, at) => [message, at]));
+  const left = plot.right - column;
+  const named = dots.filter(({ message }) => rank.has(message)).sort((a, b) => a.y - b.y);
+  const textOf = ({ message }: Dot) => texts[rank.get(message) as number] as string;
+  const beside = new Set(named.filter((dot) => left - dot.x > MIN_LEADER_PX && hasRoom(dot, textOf(dot), dots)));
+  const inColumn = named.filter((dot) => !beside.has(dot));
+  const isTight = roof !== undefined && link !== undefined && y(link.bandwidth) - y(roof) < LABEL_PX + 4;
+  const ys = spread(
+    inColumn.map((dot) => dot.y),
+    {
+      ...plot,
+      top: Math.max(plot.top + 10, link ? Math.min(y(link.bandwidth), plot.bottom - 140) + (isTight ? 38 : 22) : 0),
+    },
+  );
+  return {
+    ...{ scales, theme, link, dots, factor, half, isTight, isNarrow: narrow },
+    walk: [...dots].sort((a, b) => a.x - b.x || a.y - b.y),
+    ceiling: roof,
+    hovered: dots.find((dot) => dot.message.row === row),
+    labels: named.map((dot) => {
+      const place = beside.has(dot)
+        ? { x: dot.x + dot.radius + 6, y: dot.y, isBeside: true }
+        : { x: left, y: ys[inColumn.indexOf(dot)] as number, isBeside: false };
+      return { badge: String((rank.get(dot.message) as number) + 1), text: textOf(dot), dot, ...place };
+    }),
+  };
+}
+
+/** Whether there is room for a name at the right of its dot. */
+function hasRoom(dot: Dot, text: string, dots: readonly Dot[]): boolean {
+  const right = dot.x + dot.radius + BADGE_PX + textWidth(text) + 12;
+  const isNear = ({ y, top = y }: Dot) => dot.y > top - LABEL_PX && dot.y < y + LABEL_PX;
+  return !dots.some((other) => other !== dot && other.x > dot.x - 1 && other.x - other.radius < right && isNear(other));
+}
+
+/** The corner of the roof without a hovered message, so that hovering does not move the axes. */
+function leadingHalf(messages: readonly RatedMessage[], link: ChipLink | undefined): number | undefined {
+  const lead = leading(messages);
+  return lead && link && Number.isFinite(link.latency) ? halfSize(lead.factor, link) : undefined;
+}
+
+/** Returns heights that are at least one label apart, in the order of `ys` and as near to them as the box allows. */
+function spread(ys: readonly number[], { top, bottom }: Pick<Box, "top" | "bottom">): number[] {
+  const end = bottom - LABEL_PX / 2;
+  let last = top - LABEL_PX;
+  const down = ys.map((y) => {
+    last = Math.max(y, last + LABEL_PX);
+    return last;
+  });
+  let next = end + LABEL_PX;
+  return down
+    .reverse()
+    .map((y) => {
+      next = Math.min(y, next - LABEL_PX);
+      return next;
+    })
+    .reverse();
+}
+
+interface Around {
+  readonly half: number | undefined;
+  readonly roof: number | undefined;
+  readonly column: number;
+  readonly narrow: boolean;
+}
+
+function scalesOf(
+  { width, height }: Size,
+  messages: readonly RatedMessage[],
+  link: ChipLink | undefined,
+  { half, roof, column, narrow }: Around,
+): Scales {
+  const edges = narrow ? { left: 0, top: 24, right: 1, bottom: 34 } : { left: 56, top: 22, right: 1, bottom: 40 };
+  const plot = { left: edges.left, top: edges.top, right: width - edges.right, bottom: height - edges.bottom };
+  const sizes = messages.map(({ size }) => size);
+  const [least, most] = sizes.length > 0 ? [Math.min(...sizes), Math.max(...sizes)] : [1e3, 1e8];
+  const low = least / 2;
+  // The column of names is right of the largest message.
+  const across = plot.right - plot.left;
+  const free = Math.max(across / 2, across - column - LEADER_PX - 16);
+  const high = Math.max(4 * Math.max(most, 8 * (half ?? 0)), low * (most / low) ** (across / free));
+  const x = scaleLog([low, high], [plot.left, plot.right]);
+  const rates = messages.map(({ bus }) => bus);
+  const slope = half && link ? [(link.bandwidth * low) / half] : [];
+  const tops = [...messages.map(({ bus, best, waiting }) => (Number.isFinite(waiting) ? best : bus))];
+  const all = [...rates, ...slope, ...(link ? [link.bandwidth] : [])];
+  const [floor, top] = all.length > 0 ? [Math.min(...all), Math.max(...all, ...tops, roof ?? 0)] : [1e6, 1e12];
+  const y = scaleLog([Math.min(floor / 2, top / 30), 2.4 * top], [plot.bottom, plot.top]);
+  return { width, height, plot, strip: undefined, x, y };
+}
+
+/** The corners of the roof, px. */
+export function roofSpots({ scales, link, half, factor }: NetworkScene): readonly Spot[] {
+  if (!link) return [];
+  const { plot, x, y } = scales;
+  const [low] = x.domain;
+  const flat = y(link.bandwidth);
+  if (half === undefined || half <= low)
+    return [
+      [plot.left, flat],
+      [plot.right, flat],
+    ];
+  const start = latencyRoof(factor, low, link.latency);
+  return [
+    [plot.left, y(start)],
+    [x(half), flat],
+    [Math.max(plot.right, x(half)), flat],
+  ];
+}
+
+/** The points of the dotted line of the model, px. */
+export function modelSpots({ scales: { x, y }, link, factor, half }: NetworkScene): readonly Spot[] {
+  if (!link || half === undefined) return [];
+  const [low, high] = [Math.max(x.domain[0], half / 1e3), Math.min(x.domain[1], half * 1e3)];
+  return Array.from({ length: 41 }, (_, at) => {
+    const size = low * (high / low) ** (at / 40);
+    return [x(size), y(modelRate(factor, size, link))] as const;
+  });
+}
+
+/** Returns the number at the corner of the roof. */
+export const halfText = ({ half, isNarrow }: NetworkScene) =>
+  half === undefined ? "" : isNarrow ? brief(half) : words.halfAt(brief(half));
+const brief = (size: number) => formatQuantity(size, "B", 2);
+
+export const latencyText = ({ link }: NetworkScene) => (link ? words.latencyOf(formatQuantity(link.latency, "s")) : "");
+export const ceilingText = ({ ceiling }: NetworkScene) =>
+  ceiling === undefined ? "" : words.ifAdds(formatQuantity(ceiling, "B/s", 4));
+export const flatText = (link: ChipLink) => bytesPerSecond(link.bandwidth);
+
+/** Returns the dot nearest to a place, if it is near. */
+export function nearestDot({ dots }: NetworkScene, [x, y]: Spot, within: number): Dot | undefined {
+  const away = (dot: Dot) => Math.max(0, Math.hypot(dot.x - x, dot.y - y) - dot.radius);
+  const near = dots.filter((dot) => away(dot) <= within);
+  return near.sort((a, b) => Math.hypot(a.x - x, a.y - y) - Math.hypot(b.x - x, b.y - y))[0];
+}
+
+/** The rates of a link whose roof is dragged. */
+export interface NetworkDragStart {
+  readonly part: "peak" | "bandwidth" | "ridge";
+  readonly scales: Scales;
+  readonly factor: number;
+  readonly link: ChipLink;
+  /** The distances from the pointer to the roof at the start, px. */
+  readonly dx: number;
+  readonly dy: number;
+}
+
+/** The roof keeps this factor from the ends of the axes. */
+const AXIS_MARGIN = 1.05;
+
+/** Returns bandwidth and latency of a roof that is dragged to (`px`, `py`). The flat is the part "peak". */
+export function linkAt(
+  { part, scales: { x, y }, factor, link, dx, dy }: NetworkDragStart,
+  px: number,
+  py: number,
+): readonly [bandwidth: number, latency: number] {
+  const [least, most] = joined(y.domain);
+  const rate = clamp(y.invert(py + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
+  if (part === "peak") return [rate, link.latency];
+  const [low, high] = [x.domain[0] * AXIS_MARGIN, x.domain[1] / AXIS_MARGIN];
+  if (part === "ridge") return [rate, (factor * clamp(x.invert(px + dx), low, high)) / rate];
+  // The line through the pointer: its corner stays on the axis.
+  const latency = (factor * x.invert(px + dx)) / y.invert(py);
+  const corner = clamp((latency * link.bandwidth) / factor, low, high);
+  return [link.bandwidth, (corner * factor) / link.bandwidth];
+}

@@ -1,0 +1,197 @@
+// The network plane on the screen: the layers, with pointer, keys, drags of the roof and the tooltip.
+
+import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { RateKey } from "../../state/rates.ts";
+import { messageCard } from "../../text/network.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { useGesture } from "../../ui/gesture.ts";
+import { isModified, keyShortcuts, OWN_KEYS, UNDO_KEYS, used } from "../../ui/keys.ts";
+import { placeIn } from "../../ui/pointer_position.ts";
+import { networkWords as words } from "../../words/words.ts";
+import type { Bubble, ChartDrag } from "../gestures/chart_drag.ts";
+import { followerOf, gearsOf, isPart } from "../gestures/roof_drag.tsx";
+import { linesOf, textWidth } from "../labels/text_fitting.ts";
+import { Clip } from "../layers/clip.tsx";
+import { placesFor, Tooltip } from "../layers/tooltip.tsx";
+import { circlePath, px, type Spot } from "../paths.ts";
+import { RoofHint, useRoofHover } from "../roof_hint.tsx";
+import type { PlaneProps } from "../stage.tsx";
+import { NetworkLayers, networkLabel } from "./layers.tsx";
+import { type Dot, linkAt, type NetworkScene, nearestDot, networkScene, roofSpots } from "./scene.ts";
+
+const KEYS = ["ArrowRight", "ArrowLeft", "Home", "End", "Escape"] as const;
+/** The pointer hovers over the nearest message within this distance, px; a press nearer than this is on the message. */
+const [HOVER_PX, PRESS_PX] = [12, 3];
+/** How far a finger moves for a factor of ten, px, at least, and the share of the pointer's way in fine mode. */
+const [TOUCH_PX_PER_DECADE, FINE] = [120, 0.2];
+const CARD_PX = 272;
+/** The places of the grips: on the flat as a share of the width, on the slope as a share of the size at the corner. */
+const [FLAT_GRIP, SLOPE_GRIP] = [0.66, 1 / 300];
+const NETWORK = "network";
+const BANDWIDTH: RateKey = { quantity: "bandwidth", level: NETWORK };
+const LATENCY: RateKey = { quantity: "latency", level: NETWORK };
+
+export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
+  const gesture = useGesture<ChartDrag>();
+  const held = useRef<NetworkScene>(undefined);
+  const axes = gesture.drag?.axes ?? (store.view.isInDrag() ? held.current?.scales : undefined);
+  const scene = networkScene(store, size, theme, axes?.width === size.width ? axes : undefined);
+  const { scales, link, hovered, walk } = scene;
+  const hover = useRoofHover(size.width);
+  useLayoutEffect(() => {
+    held.current = scene;
+  });
+  const isFree = link !== undefined && !link.isFixed && !store.lesson.isLocked("bandwidth");
+  const point = (dot: Dot | undefined) => {
+    store.view.message.value = dot?.message.row;
+  };
+
+  function start(event: PointerEvent, x: number, y: number): boolean {
+    const { part } = (event.target as SVGElement).dataset;
+    if (!link || !isPart(part) || event.button !== 0) return false;
+    const keys = { peak: [BANDWIDTH], bandwidth: [LATENCY], ridge: [BANDWIDTH, LATENCY] }[part];
+    const rates = store.rates.dragRates(...keys);
+    const corner = scales.x(scene.half ?? 1);
+    const flat = scales.y(link.bandwidth);
+    const dx = part === "ridge" ? corner - x : 0;
+    const from = { part, scales, factor: scene.factor, link, dx, dy: part === "bandwidth" ? 0 : flat - y };
+    const isTouch = event.pointerType === "touch";
+    const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
+    const isFine = signal(false);
+    const bubble = signal<Bubble | undefined>(undefined);
+    const follow = followerOf([x, y]);
+    function move(x: number, y: number, isFineKey = false) {
+      isFine.value = isFineKey;
+      const gear = isFineKey ? FINE : 1;
+      const [bandwidth, latency] = linkAt(from, ...follow([x, y], [gears[0] * gear, gears[1] * gear]));
+      rates.move(keys.map((key) => (key === LATENCY ? latency : bandwidth)));
+      const texts = keys.map((key) =>
+        key === LATENCY ? formatQuantity(latency, "s") : formatQuantity(bandwidth, "B/s"),
+      );
+      bubble.value = { x, y, text: texts.join(" · ") };
+    }
+    const { end, cancel } = rates;
+    gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, isFine, bubble, move, end, cancel }, event);
+    return true;
+  }
+
+  function onPointer(event: PointerEvent) {
+    if (!event.isPrimary) return;
+    const [x, y] = placeIn(event.currentTarget as HTMLElement, scales.width, event);
+    if (gesture.drag) return gesture.move(x, y, event.shiftKey);
+    const isPress = event.type === "pointerdown";
+    if (isPress && !nearestDot(scene, [x, y], PRESS_PX) && start(event, x, y)) return point(undefined);
+    point(nearestDot(scene, [x, y], HOVER_PX));
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (isModified(event) || !KEYS.includes(event.key as (typeof KEYS)[number])) return;
+    if (event.key === "Escape" && !hovered) return;
+    const now = hovered ? walk.indexOf(hovered) : -1;
+    const last = walk.length - 1;
+    const to = {
+      ArrowRight: Math.min(now + 1, last),
+      ArrowLeft: now < 0 ? last : Math.max(now - 1, 0),
+      Home: 0,
+      End: last,
+    }[event.key];
+    point(to === undefined ? undefined : walk[to]);
+    used(event);
+  }
+  const latest = useRef(onKeyDown);
+  latest.current = onKeyDown;
+  useLayoutEffect(() => {
+    tools.plane.value = { size, theme, keys: (event) => latest.current(event) };
+  }, [size.width, size.height, theme]);
+  useLayoutEffect(() => () => point(undefined), []);
+
+  return (
+    <div
+      class="rw-chart"
+      data-tool="select"
+      style={{ width: `${size.width}px`, height: `${size.height}px` }}
+      role="application"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the messages
+      tabIndex={0}
+      {...OWN_KEYS}
+      aria-label={networkLabel(link?.chip.name ?? "", walk.length)}
+      aria-keyshortcuts={keyShortcuts(KEYS, UNDO_KEYS)}
+      onPointerMove={onPointer}
+      onPointerDown={onPointer}
+      onPointerUp={(event) => gesture.end(event)}
+      onPointerCancel={() => gesture.cancel()}
+      onLostPointerCapture={() => gesture.cancel()}
+      onPointerLeave={(event) => event.pointerType !== "touch" && !gesture.drag && point(undefined)}
+      onFocusOut={() => point(undefined)}
+      onKeyDown={onKeyDown}
+    >
+      <svg width={size.width} height={size.height} aria-hidden="true">
+        <NetworkLayers scene={scene} />
+        {isFree && <Handles scene={scene} hover={hover} />}
+      </svg>
+      {hovered && !gesture.drag && <Card {...{ scene, below }} dot={hovered} />}
+      <RoofHint hover={hover} drag={gesture.drag} size={size} hints={words.dragHint} />
+    </div>
+  );
+}
+
+interface HandlesProps {
+  readonly scene: NetworkScene;
+  readonly hover: ReturnType<typeof useRoofHover>;
+}
+
+/** The parts of the roof that can be dragged: wide and invisible; for fingers with grips. */
+function Handles({ scene, hover }: HandlesProps) {
+  const { scales, half, theme, link } = scene;
+  const { plot, x, y } = scales;
+  const spots = roofSpots(scene);
+  const path = (from: Spot, to: Spot) => `M${px(from[0])},${px(from[1])}L${px(to[0])},${px(to[1])}`;
+  const [one, two, three] = spots as readonly [Spot, Spot, Spot?];
+  const [flat, slope] = three ? [path(two, three), path(one, two)] : [path(one, two), ""];
+  const left = plot.left + FLAT_GRIP * (plot.right - plot.left);
+  const away = half === undefined ? 0 : half * SLOPE_GRIP;
+  const grips: [x: number, y: number, slant: number][] = [[left, y(link?.bandwidth ?? 1), 0]];
+  if (away > x.domain[0] && link) grips.push([x(away), y(link.bandwidth * SLOPE_GRIP), 1]);
+  return (
+    <>
+      <path
+        class="rw-grips"
+        data-rw="grips"
+        fill={theme.text}
+        d={grips
+          .flatMap(([cx, cy, slant]) =>
+            [-7, 0, 7].map((by) => circlePath([cx + by * (slant ? 0.7 : 1), cy - by * 0.7 * slant], 2)),
+          )
+          .join("")}
+      />
+      <Clip box={{ ...plot, top: 0 }}>
+        {/* The sliders do the same for the keyboard. */}
+        <g
+          class="rw-handles"
+          onPointerOver={(event) => hover.hover(event, true)}
+          onPointerOut={(event) => hover.hover(event, false)}
+        >
+          <path data-part="peak" d={flat} />
+          {slope && <path data-part="bandwidth" d={slope} />}
+          {three && <circle data-part="ridge" cx={two[0]} cy={two[1]} r={12} />}
+        </g>
+      </Clip>
+    </>
+  );
+}
+
+function Card({ scene, dot, below }: { readonly scene: NetworkScene; readonly dot: Dot; readonly below: number }) {
+  const [name, rows] = messageCard(dot.message, scene.link, dot.isAboveRing && !dot.isAbove);
+  const width = Math.min(CARD_PX, scene.scales.width - 8);
+  const lines = rows.reduce((sum, [label, value]) => sum + linesOf(value, width - 34 - textWidth(label)).length, 0);
+  const height = (lines + Math.ceil(textWidth(name, true) / (width - 26))) * 20 + 30;
+  const { scales, labels, isNarrow } = scene;
+  const top = Math.max(dot.y + dot.radius, ...labels.flatMap(({ y, isBeside }) => (isBeside ? [] : [y]))) + 14;
+  // Below the names and clear of the slope, if there is room.
+  const left = Math.max(dot.x - width / 2, Math.min(dot.x + 16, scales.width - width - 4));
+  const under = { left: Math.min(left, scales.width - width - 4), top, right: 0, bottom: top + height };
+  const isUnder = !isNarrow && under.bottom < scales.plot.bottom - 4;
+  const boxes = isUnder ? [{ ...under, right: under.left + width }] : placesFor(dot, { width, height }, scales, below);
+  return <Tooltip name={name} rows={rows} boxes={boxes} />;
+}

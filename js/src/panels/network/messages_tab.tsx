@@ -1,0 +1,104 @@
+// The tab of messages: how fast each is on the link, and how long ranks waited in it at least.
+
+import { CategoryDot } from "../../chart/layers/points.tsx";
+import { kindColour } from "../../chart/network/scene.ts";
+import { inOrder, MAX_NAMED, type RatedMessage, ratedMessages, waited } from "../../roofline/network.ts";
+import type { Store } from "../../state/store.ts";
+import { messageCells, messageName } from "../../text/network.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { numerals, tableWords, networkWords as words } from "../../words/words.ts";
+import type { TabProps } from "../tab.ts";
+
+/** The number of rows that are shown at most. */
+const MAX_ROWS = 500;
+
+export const hasMessages = (store: Store) => store.rows.kernels.value.messages.length > 0;
+
+/** The number of messages beside the title of the tab. */
+export const messagesNote = (store: Store) => numerals.whole(store.rows.kernels.value.messages.length);
+
+export function MessagesTab({ store, theme, narrow }: TabProps) {
+  const all = inOrder(ratedMessages(store.rows.kernels.value));
+  const first = all.slice(0, MAX_NAMED);
+  const isWaiting = waited(all) > 0;
+  const sum = (some: readonly RatedMessage[]) =>
+    some.reduce((total, one) => total + ((isWaiting ? one.waiting : one.time) || 0), 0);
+  const link = store.rates.link();
+  const heads = narrow ? [] : words.heads;
+  const columns = narrow ? 3 : 6;
+  const row = (one: RatedMessage, badge = "") => {
+    const { bus, share, waiting } = messageCells(one, link);
+    const calls = numerals.whole(one.count);
+    const dot = (
+      <svg width={12} height={12} style={{ verticalAlign: "-1px" }} aria-hidden="true">
+        <CategoryDot
+          {...{ x: 6, y: 6, colour: kindColour(one.kind, theme), outline: theme.background }}
+          category={0}
+          isPatterned={false}
+        />
+      </svg>
+    );
+    const hover = (is: boolean) => () => {
+      store.view.message.value = is ? one.row : undefined;
+    };
+    return (
+      <tr
+        key={one.row}
+        data-message={one.row}
+        data-on={store.view.message.value === one.row}
+        onPointerEnter={hover(true)}
+        onPointerLeave={hover(false)}
+      >
+        <td>{badge && <b class="rw-badge">{badge}</b>}</td>
+        <th scope="row">
+          {dot} {messageName(one)}
+          {narrow && <span class="rw-muted">{`${calls} × · ${bus} · ${words.ofLink(share)}`}</span>}
+        </th>
+        {!narrow && <td>{calls}</td>}
+        {!narrow && <td>{bus}</td>}
+        {!narrow && <td>{share}</td>}
+        <td>
+          {narrow ? <b>{waiting}</b> : waiting}
+          {narrow && <span class="rw-muted">{words.waiting}</span>}
+        </td>
+      </tr>
+    );
+  };
+  const others = all.slice(first.length, MAX_ROWS);
+  return (
+    <div class="rw-messages">
+      <table>
+        {heads.length > 0 && (
+          <thead class="rw-muted">
+            <tr>
+              <td />
+              {heads.map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>
+          <tr class="rw-group">
+            <td colSpan={columns}>
+              <b>{isWaiting ? words.waitLongest : words.takeLongest}</b> ·{" "}
+              {words.sum(first.length, formatQuantity(sum(first), "s"), formatQuantity(sum(all), "s"))}
+            </td>
+          </tr>
+          {first.map((one, at) => row(one, String(at + 1)))}
+          {others.length > 0 && (
+            <tr class="rw-group">
+              <td colSpan={columns}>
+                {tableWords.others} · {numerals.whole(all.length - first.length)}
+              </td>
+            </tr>
+          )}
+          {others.map((one) => row(one))}
+        </tbody>
+      </table>
+      <p class="rw-footer">{words.moreRanks}</p>
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+// The arithmetic of the network plane: messages under the roof of a link. Mirrors roofwidget/analysis/network.py and
+// roofwidget/analysis/messages.py: the tests compare both with the same golden file.
+
+import { memoize } from "../ui/memoize.ts";
+import type { Kernels, Message } from "../wire/columns.ts";
+import type { Chip, WhatIf } from "../wire/types.ts";
+import { NETWORK } from "./roofline.ts";
+
+/** A link with what-ifs. Bandwidths are in bytes/s and one way. Latencies are in seconds, NaN if unknown. */
+export interface ChipLink {
+  readonly chip: Chip;
+  readonly name: string;
+  readonly bandwidth: number;
+  readonly sheet: number;
+  readonly latency: number;
+  readonly sheetLatency: number;
+  /** Whether what-ifs do not change the link. They change only the first link to other chips. */
+  readonly isFixed: boolean;
+}
+
+export type Topology = "ring" | "switch" | "in-network";
+
+const TURNS: Readonly<Record<string, number>> = {
+  ...{ "all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1, gather: 1, scatter: 1 },
+};
+
+/** Returns the bus bandwidth over the algorithm bandwidth: what a rank sends for each byte of a message on a ring. */
+export function busFactor(kind: string, ranks: number): number {
+  const turns = Object.hasOwn(TURNS, kind) ? (TURNS[kind] as number) : 0;
+  return turns > 0 ? (turns * (ranks - 1)) / ranks : 1;
+}
+
+/** Returns what a rank sends for each byte of a message. A switch that adds gets each array once. */
+export const sentFactor = (kind: string, ranks: number, topology: string) => {
+  const factor = busFactor(kind, ranks);
+  return topology === "in-network" ? Math.min(factor, 1) : factor;
+};
+
+/** Returns the highest bus bandwidth over a link, bytes/s. */
+export const busRoof = ({ kind, ranks }: Pick<Message, "kind" | "ranks">, bandwidth: number, topology: string) =>
+  kind === "all-reduce" && topology === "in-network" ? busFactor(kind, ranks) * bandwidth : bandwidth;
+
+/** A message with its bus bandwidths, bytes/s. NaN if unknown. */
+export interface RatedMessage extends Message {
+  /** The number of the message. */
+  readonly row: number;
+  readonly factor: number;
+  /** The algorithm bandwidth and the bus bandwidth at the mean time of a call. */
+  readonly algorithm: number;
+  readonly bus: number;
+  /** The bus bandwidth of the fastest call. */
+  readonly best: number;
+}
+
+const rated = memoize<readonly RatedMessage[]>();
+
+/** Returns the messages of a table with their bus bandwidths. */
+export const ratedMessages = ({ messages }: Pick<Kernels, "messages">) => rated(messages, [], () => messages.map(rate));
+
+export function rate(message: Message, row: number): RatedMessage {
+  const { kind, size, ranks, count, time, fastest } = message;
+  const factor = busFactor(kind, ranks);
+  const algorithm = (size * count) / time;
+  return { ...message, row, factor, algorithm, bus: factor * algorithm, best: (factor * size) / fastest };
+}
+
+/** Returns the bus bandwidth of messages whose time is the latency alone, bytes/s. */
+export const latencyRoof = (factor: number, size: number, latency: number) => (factor * size) / latency;
+/** Returns the bus bandwidth of the model time = latency + size / bandwidth, bytes/s. It is a bound. */
+export const modelRate = (
+  factor: number,
+  size: number,
+  { bandwidth, latency }: Pick<ChipLink, "bandwidth" | "latency">,
+) => (factor * size) / (latency + (factor * size) / bandwidth);
+/** Returns the size of the message that reaches half of the link, bytes: the corner of the roof. */
+export const halfSize = (factor: number, { bandwidth, latency }: Pick<ChipLink, "bandwidth" | "latency">) =>
+  (latency * bandwidth) / factor;
+
+/** Returns the message whose kind and number of ranks have most time together: its factor gives the slope. */
+export function leading(messages: readonly RatedMessage[]): RatedMessage | undefined {
+  const sums = new Map<string, number>();
+  const key = ({ kind, ranks }: Message) => `${kind} ${ranks}`;
+  for (const one of messages) sums.set(key(one), (sums.get(key(one)) ?? 0) + (one.time || 0));
+  const most = Math.max(...sums.values());
+  return messages.find((one) => sums.get(key(one)) === most);
+}
+
+/** Returns the highest roof of an all-reduce through a switch that adds, bytes/s; undefined if no ring has a lower one. */
+export function switchRoof(
+  messages: readonly Message[],
+  { bandwidth }: Pick<ChipLink, "bandwidth">,
+): number | undefined {
+  const roofs = messages.map((one) => busRoof(one, bandwidth, "in-network")).filter((roof) => roof > bandwidth);
+  return roofs.length > 0 ? Math.max(...roofs) : undefined;
+}
+
+/** Returns what all messages send over the link, bytes. */
+export const sentBytes = (messages: readonly Message[], topology: string) =>
+  messages.reduce(
+    (sum, { kind, ranks, size, count }) => sum + (sentFactor(kind, ranks, topology) * size * count || 0),
+    0,
+  );
+
+/** Returns the link called `name`, by default the first to other chips. Undefined if the chip has no known link. */
+export function linkIn(chip: Chip, whatIf: WhatIf, name = ""): ChipLink | undefined {
+  const first = chip.link === null ? undefined : chip.links.find(({ bandwidth }) => bandwidth === chip.link);
+  const link = chip.links.find((one) => one.name === name) ?? first ?? chip.links[0];
+  if (!link) return;
+  const changes = link === first && Object.hasOwn(whatIf, chip.id) ? whatIf[chip.id] : undefined;
+  const sheetLatency = link.latency ?? Number.NaN;
+  return {
+    chip,
+    name: link.name,
+    bandwidth: changes?.bandwidth?.[NETWORK] ?? link.bandwidth,
+    sheet: link.bandwidth,
+    latency: changes?.latency?.[NETWORK] ?? sheetLatency,
+    sheetLatency,
+    isFixed: link !== first,
+  };
+}
+
+/** The number of messages that are named. */
+export const MAX_NAMED = 5;
+
+/**
+ * Returns the messages in the order of the table: by the time that they waited at least, or by their whole time if no
+ * message is known to have waited.
+ */
+export function inOrder(messages: readonly RatedMessage[]): readonly RatedMessage[] {
+  const key = waited(messages) > 0 ? "waiting" : "time";
+  return [...messages].sort((a, b) => (b[key] || 0) - (a[key] || 0) || (b.time || 0) - (a.time || 0) || a.row - b.row);
+}
+
+/** Returns how long all calls of the same message waited at least, seconds. */
+export const waited = (messages: readonly Message[]) => messages.reduce((sum, { waiting }) => sum + (waiting || 0), 0);
+
+/** Returns the kinds by their share of the time, longest time first. */
+export function kindsOf(messages: readonly Message[]): readonly (readonly [kind: string, share: number])[] {
+  const sums = new Map<string, number>();
+  for (const { kind, time } of messages) sums.set(kind, (sums.get(kind) ?? 0) + (time || 0));
+  const total = [...sums.values()].reduce((sum, time) => sum + time, 0);
+  return [...sums].map(([kind, time]) => [kind, time / total] as const).sort((a, b) => b[1] - a[1]);
+}
