@@ -8,7 +8,7 @@ import { Button, Sign } from "../ui/button.tsx";
 import { PopoverButton } from "../ui/popover.tsx";
 import type { Kernels } from "../wire/columns.ts";
 import type { ReadAs } from "../wire/types.ts";
-import { sourceWords as words } from "../words/words.ts";
+import { networkWords, sourceWords as words } from "../words/words.ts";
 
 /** The maximum height of the list of remarks, px. */
 const REMARKS_PX = 420;
@@ -55,14 +55,22 @@ export function SourceLine({ store }: { store: Store }) {
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 
-function countOf({ rows: { kernels, totals }, rates: { chips, focusRoof } }: Store): string {
+function countOf({ rows: { kernels, totals }, rates: { chips, focusRoof, topology }, view }: Store): string {
   const { chip, source } = kernels.value;
   const roof = focusRoof.value;
   const count = totals.value.all;
+  if (view.plane.value === "network" && kernels.value.messages.length > 0)
+    return messagesOf(kernels.value, topology.value);
   if (!source) return words.fromPython(count);
   if (!roof) return words.count(count);
   const name = shortNames(chips.value).get(roof.chip.id) ?? roof.chip.name;
   return chip ? words.onChip(count, name) : words.onUnknown(count, name);
+}
+
+/** Says how many messages there are, of how many ranks, and for which topology their bytes are counted. */
+function messagesOf({ messages }: Kernels, topology: keyof typeof networkWords.topologies): string {
+  const ranks = [...new Set(messages.map((one) => one.ranks))].filter(Number.isFinite).sort((a, b) => a - b);
+  return networkWords.counted(messages.length, ranks, networkWords.topologies[topology]);
 }
 
 /** A link that opens the remarks of the reader, and how it read each field. */

@@ -2,6 +2,7 @@
 
 import { type ChipLink, halfSize, leading, type RatedMessage } from "../roofline/network.ts";
 import { networkWords as words } from "../words/words.ts";
+import { withoutControls } from "./controls.ts";
 import type { TooltipRow } from "./describe.ts";
 import { formatPercent, formatQuantity, formatSignificant } from "./numbers.ts";
 
@@ -20,6 +21,13 @@ export const messageCells = ({ bus, waiting }: RatedMessage, link: ChipLink | un
   waiting: known(waiting, seconds),
 });
 
+const MAX_GROUP_LETTERS = 40;
+
+function groupName({ group }: RatedMessage): string {
+  const name = withoutControls(group);
+  return name.length > MAX_GROUP_LETTERS ? `${name.slice(0, MAX_GROUP_LETTERS - 1)}…` : name;
+}
+
 /** Returns the head and the rows of the tooltip. */
 export function messageCard(
   message: RatedMessage,
@@ -34,6 +42,7 @@ export function messageCard(
     ...(count > 1 ? [[words.fastestCall, rate(fastest, best)] as const] : []),
     [words.algorithm, known(algorithm, bytesPerSecond)],
     ...(link ? [[words.ofLinkRow, cells.share] as const] : []),
+    ...(message.group ? [[words.group, groupName(message)] as const] : []),
     ...(Number.isFinite(message.waiting) ? [[words.waitingRow, cells.waiting] as const] : []),
     ...(isAboveRing ? [[words.note, words.aboveRing] as const] : []),
   ];

@@ -731,6 +731,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     ofNamed: (percent, link) => `${percent} von ${link}`,
     waitingRow: "Warten, mindestens",
     note: "Hinweis",
+    group: "Gruppe",
     aboveRing: "mehr als der Link eines Rings: der Switch addiert vielleicht",
     ranks: (count) => `${whole(count)} Ränge`,
     chart: (chip, count) =>
@@ -738,7 +739,11 @@ export const catalogue: Like<typeof en.catalogue> = {
     exposed: (percent, time) => `offen ${percent} · ${time}`,
     hidden: (percent, time) => `verdeckt ${percent} · ${time}`,
     communication: "Kommunikation",
-    heads: ["Nachricht", "Aufrufe", "Busband\u00adbreite", "Vom Link", "Warten ≥"],
+    counted: (count, ranks, topology) => {
+      const of = ranks.length > 0 ? ` von ${ranks.map(whole).join(", ")} Rängen` : "";
+      return `${count === 1 ? "1 Nachricht" : `${whole(count)} Nachrichten`}${of} · Dach für Topologie ${topology}`;
+    },
+    heads: ["Nachricht", "Aufrufe", "Busband\u00adbreite", "Vom Link", "Warten\u00a0≥"],
     ofLink: (percent) => `${percent} vom Link`,
     waiting: "Warten",
     waitLongest: "Warten am längsten",

@@ -742,6 +742,7 @@ export const catalogue = {
     ofNamed: (percent: string, link: string) => `${percent} of ${link}`,
     waitingRow: "waiting, at least",
     note: "note",
+    group: "group",
     aboveRing: "above the wire of a ring: the switch may add",
     ranks: (count: number) => `${whole(count)} ranks`,
     chart: (chip: string, count: number) =>
@@ -749,7 +750,11 @@ export const catalogue = {
     exposed: (percent: string, time: string) => `exposed ${percent} · ${time}`,
     hidden: (percent: string, time: string) => `hidden ${percent} · ${time}`,
     communication: "Communication",
-    heads: ["Message", "Calls", "Bus bandwidth", "Of link", "Waiting ≥"],
+    counted: (count: number, ranks: readonly number[], topology: string) => {
+      const of = ranks.length > 0 ? ` of ${listed(ranks.map(whole))} ranks` : "";
+      return `${count === 1 ? "1 message" : `${whole(count)} messages`}${of} · bus bandwidths under the roof of a ${topology}`;
+    },
+    heads: ["Message", "Calls", "Bus bandwidth", "Of link", "Waiting\u00a0≥"],
     ofLink: (percent: string) => `${percent} of link`,
     waiting: "waiting",
     waitLongest: "Wait longest",

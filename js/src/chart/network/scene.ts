@@ -105,7 +105,9 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
   const factor = lead?.factor ?? 1;
   const half = link && Number.isFinite(link.latency) ? halfSize(factor, link) : undefined;
   const roof =
-    link && topology === "ring" && size.width >= MIN_CEILING_WIDTH_PX ? switchRoof(messages, link) : undefined;
+    link?.bandwidth === link?.sheet && link && topology === "ring" && size.width >= MIN_CEILING_WIDTH_PX
+      ? switchRoof(messages, link)
+      : undefined;
   const first = inOrder(messages).slice(0, MAX_NAMED);
   const texts = first.map((one) => (narrow ? "" : messageName(one)));
   const column = messages.length > 0 ? Math.max(...texts.map((text) => textWidth(text))) + BADGE_PX + LABEL_EDGE_PX : 0;

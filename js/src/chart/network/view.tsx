@@ -87,6 +87,10 @@ export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
 
   function onKeyDown(event: KeyboardEvent) {
     if (isModified(event) || !KEYS.includes(event.key as (typeof KEYS)[number])) return;
+    if (event.key === "Escape" && gesture.drag) {
+      gesture.cancel();
+      return used(event);
+    }
     if (event.key === "Escape" && !hovered) return;
     const now = hovered ? walk.indexOf(hovered) : -1;
     const last = walk.length - 1;

@@ -1,0 +1,101 @@
+// The network plane: the place of the roof, dots, whiskers and names, and what a drag of each part changes.
+
+import { describe, expect, it } from "vitest";
+import { linkAt, networkScene, roofSpots } from "../../src/chart/network/scene.ts";
+import { LIGHT } from "../../src/chart/theme.ts";
+import type { Store } from "../../src/state/store.ts";
+import type { Message } from "../../src/wire/columns.ts";
+import { makeChip, makeKernels } from "../helpers.ts";
+
+const SIZE = { width: 800, height: 500 };
+const message = (told: Partial<Message>): Message => ({
+  ...{ kind: "all-reduce", group: "", size: 64e6, ranks: 8, count: 2, time: 728e-6, fastest: 280e-6, waiting: 168e-6 },
+  ...told,
+});
+const LINK = {
+  ...{ chip: makeChip({}), name: "NVLink", bandwidth: 400e9, sheet: 400e9, latency: 18e-6, sheetLatency: 18e-6 },
+  isFixed: false,
+};
+
+function scene(messages: readonly Message[], told: Partial<typeof LINK> = {}, topology = "ring", width = 800) {
+  const store = {
+    rows: { kernels: { value: { ...makeKernels([]), messages } } },
+    rates: { link: () => ({ ...LINK, ...told }), topology: { value: topology } },
+    view: { message: { value: undefined } },
+  } as unknown as Store;
+  return networkScene(store, { ...SIZE, width }, LIGHT);
+}
+
+describe("the scene of the network plane", () => {
+  it("has a roof that bends at the size that reaches half of the link", () => {
+    const shown = scene([message({}), message({ size: 1e3 })]);
+    // 18 µs * 400 GB/s / 1.75.
+    expect(shown.half).toBeCloseTo((18e-6 * 400e9) / 1.75, 6);
+    const [, corner] = roofSpots(shown);
+    expect(shown.scales.x.invert(corner?.[0] ?? 0) / (shown.half ?? 0)).toBeCloseTo(1, 9);
+    expect(shown.scales.y.invert(corner?.[1] ?? 0) / 400e9).toBeCloseTo(1, 9);
+  });
+  it("has no slope if the latency is unknown", () => {
+    const shown = scene([message({})], { latency: Number.NaN });
+    expect(shown.half).toBeUndefined();
+    expect(roofSpots(shown)).toHaveLength(2);
+  });
+  it("has whiskers to the fastest call only where calls are known to have waited", () => {
+    const [waited, single] = scene([message({}), message({ size: 1e6, count: 1, waiting: Number.NaN })]).dots;
+    expect(waited?.top).toBeLessThan(waited?.y ?? 0);
+    expect(single?.top).toBeUndefined();
+  });
+  it("marks only what is above the roof of a switch that adds", () => {
+    const at = (rate: number) => message({ time: (2 * 1.75 * 64e6) / rate, fastest: (1.75 * 64e6) / rate });
+    const [dot] = scene([at(600e9)]).dots;
+    expect([dot?.isAbove, dot?.isAboveRing]).toEqual([false, true]);
+    expect(scene([at(800e9)]).dots[0]?.isAbove).toBe(true);
+    expect(scene([at(600e9)], {}, "in-network").dots[0]?.isAboveRing).toBe(false);
+  });
+  it("has the ceiling of a switch that adds only in a wide chart of a ring without what-ifs", () => {
+    expect(scene([message({})]).ceiling).toBe(700e9);
+    expect(scene([message({})], {}, "switch").ceiling).toBeUndefined();
+    expect(scene([message({})], {}, "ring", 480).ceiling).toBeUndefined();
+    expect(scene([message({})], { bandwidth: 500e9 }).ceiling).toBeUndefined();
+  });
+  it("names the five that waited longest, at least a line apart", () => {
+    const many = Array.from({ length: 9 }, (_, at) => message({ size: 64e6 + at, waiting: (at + 1) * 1e-6 }));
+    const { labels, scales } = scene(many);
+    expect(labels.map(({ badge }) => badge).sort()).toEqual(["1", "2", "3", "4", "5"]);
+    expect(labels.find(({ badge }) => badge === "1")?.dot.message.size).toBe(64e6 + 8);
+    const ys = labels.map(({ y }) => y).sort((a, b) => a - b);
+    for (const [at, y] of ys.entries())
+      if (at > 0) expect(y - (ys[at - 1] as number)).toBeGreaterThanOrEqual(20 - 1e-9);
+    expect(Math.max(...ys)).toBeLessThan(scales.plot.bottom);
+  });
+  it("does not draw messages of unknown size or time", () => {
+    expect(scene([message({ size: 0 }), message({ time: Number.NaN })]).dots).toEqual([]);
+  });
+});
+
+describe("a drag of the roof of a link", () => {
+  const shown = scene([message({}), message({ size: 1e3 })]);
+  const { scales, factor } = shown;
+  const start = { scales, factor, link: LINK, dx: 0, dy: 0 };
+  it("moves the bandwidth with the flat, and keeps the latency", () => {
+    const [bandwidth, latency] = linkAt({ ...start, part: "peak" }, 600, scales.y(300e9));
+    expect(bandwidth / 300e9).toBeCloseTo(1, 9);
+    expect(latency).toBe(18e-6);
+  });
+  it("moves the latency with the slope, which goes through the pointer", () => {
+    const [bandwidth, latency] = linkAt({ ...start, part: "bandwidth" }, scales.x(1e5), scales.y(5e9));
+    expect(bandwidth).toBe(400e9);
+    expect(latency / ((factor * 1e5) / 5e9)).toBeCloseTo(1, 9);
+  });
+  it("moves both with the ring", () => {
+    const [bandwidth, latency] = linkAt({ ...start, part: "ridge" }, scales.x(1e7), scales.y(200e9));
+    expect(bandwidth / 200e9).toBeCloseTo(1, 9);
+    expect(latency / ((factor * 1e7) / 200e9)).toBeCloseTo(1, 9);
+  });
+  it("stays on the axes", () => {
+    const [bandwidth] = linkAt({ ...start, part: "peak" }, 600, -1e4);
+    expect(bandwidth).toBeLessThan(scales.y.domain[1]);
+    const [, latency] = linkAt({ ...start, part: "bandwidth" }, -1e4, scales.y(1e9));
+    expect((latency * 400e9) / factor).toBeGreaterThan(scales.x.domain[0]);
+  });
+});
