@@ -59,7 +59,8 @@ function countOf({ rows: { kernels, totals }, rates: { chips, focusRoof, topolog
   const { chip, source } = kernels.value;
   const roof = focusRoof.value;
   const count = totals.value.all;
-  if (view.plane.value === "network" && kernels.value.messages.length > 0)
+  // That the file names no chip is more important.
+  if (chip && view.plane.value === "network" && kernels.value.messages.length > 0)
     return messagesOf(kernels.value, topology.value);
   if (!source) return words.fromPython(count);
   if (!roof) return words.count(count);

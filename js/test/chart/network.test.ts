@@ -44,6 +44,8 @@ describe("the scene of the network plane", () => {
     const [waited, single] = scene([message({}), message({ size: 1e6, count: 1, waiting: Number.NaN })]).dots;
     expect(waited?.top).toBeLessThan(waited?.y ?? 0);
     expect(single?.top).toBeUndefined();
+    const [early] = scene([message({ kind: "broadcast", waiting: Number.NaN })]).dots;
+    expect(early?.top).toBeUndefined();
   });
   it("marks only what is above the roof of a switch that adds", () => {
     const at = (rate: number) => message({ time: (2 * 1.75 * 64e6) / rate, fastest: (1.75 * 64e6) / rate });
