@@ -262,7 +262,7 @@ function View({ store, box, theme, tools }: ViewProps) {
         {hasVerdict && <VerdictHeading store={panels} id={headline} brief={isLarge} />}
         {isBarred &&
           (store.view.plane.value === "network" ? (
-            <NetworkBar store={panels} theme={theme.value} width={width} />
+            <NetworkBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />
           ) : (
             <TimeBar store={panels} theme={theme.value} width={width} narrow={isNarrow} />
           ))}

@@ -6,7 +6,8 @@ import { inOrder, MAX_NAMED, type RatedMessage, ratedMessages, waited } from "..
 import type { Store } from "../../state/store.ts";
 import { messageCells, messageName } from "../../text/network.ts";
 import { formatQuantity } from "../../text/numbers.ts";
-import { numerals, tableWords, networkWords as words } from "../../words/words.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
+import { numerals, tableWords, tabWords, networkWords as words } from "../../words/words.ts";
 import type { TabProps } from "../tab.ts";
 
 /** The number of rows that are shown at most. */
@@ -66,7 +67,8 @@ export function MessagesTab({ store, theme, narrow }: TabProps) {
   };
   const others = all.slice(first.length, MAX_ROWS);
   return (
-    <div class="rw-messages">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a long table scrolls, by the arrow keys too
+    <section class="rw-messages" aria-label={tabWords.names.messages} tabIndex={0} {...OWN_KEYS}>
       <table>
         {heads.length > 0 && (
           <thead class="rw-muted">
@@ -99,6 +101,6 @@ export function MessagesTab({ store, theme, narrow }: TabProps) {
         </tbody>
       </table>
       <p class="rw-footer">{words.moreRanks}</p>
-    </div>
+    </section>
   );
 }

@@ -7,6 +7,7 @@ import type { Theme } from "../../chart/theme.ts";
 import { kindsOf } from "../../roofline/network.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
+import { OWN_KEYS } from "../../ui/keys.ts";
 import { networkWords as words } from "../../words/words.ts";
 
 interface BarProps {
@@ -14,12 +15,13 @@ interface BarProps {
   readonly theme: Theme;
   /** The width of the bar, px. */
   readonly width: number;
+  readonly narrow: boolean;
 }
 
 /** The space that a text of the bar takes beside its letters, px. */
 const AROUND_PX = 24;
 
-export function NetworkBar({ store, theme, width }: BarProps) {
+export function NetworkBar({ store, theme, width, narrow }: BarProps) {
   const { communication, messages } = store.rows.kernels.value;
   const kinds = kindsOf(messages);
   if (!communication && kinds.length === 0) return null;
@@ -41,7 +43,13 @@ export function NetworkBar({ store, theme, width }: BarProps) {
           )}
         </div>
       )}
-      <div class="rw-legend" data-rw="legend">
+      <section
+        class="rw-legend"
+        data-rw="legend"
+        aria-label={words.communication}
+        tabIndex={narrow ? 0 : undefined}
+        {...OWN_KEYS}
+      >
         {time > 0 && <span class={isOn ? "rw-spoken" : undefined}>{`${exposed}, ${covered}`}</span>}
         <div class="rw-entries">
           <span class="rw-muted">{words.communication}</span>
@@ -59,7 +67,7 @@ export function NetworkBar({ store, theme, width }: BarProps) {
             </span>
           ))}
         </div>
-      </div>
+      </section>
     </div>
   );
 }
