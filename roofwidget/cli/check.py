@@ -25,6 +25,7 @@ to try. The kernels that save most time at their roof are first.
   roofwidget check trace.json --work work.toml          rules of unknown work
   roofwidget check step.json --captures 'capture_*'     operations of graphs
   roofwidget check profile.ncu-rep --plan               what to do, and why
+  roofwidget check step.json --phase decode             one phase of a step
 
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
@@ -89,7 +90,7 @@ def _check(options: argparse.Namespace) -> int:
         raise ValueError("--fail-slower compares with an earlier profile: name it with --baseline OLD")
     if options.each and options.fail_below is None:
         raise ValueError("--each is about --fail-below: give a share, such as --fail-below 60%")
-    how = (options.only, options.work, options.captures)
+    how = (options.only, options.work, options.captures, options.phase)
     kernels = profile(options.file, *how)
     before = None if options.baseline is None else profile(options.baseline, *how)
     there = chip_of(kernels, options.chip, options.file, options.clock)

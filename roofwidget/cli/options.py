@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
+from roofwidget.kernels.filters import phase_column
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import FORMATS, read
 from roofwidget.readers.torch.rules import WorkRules
@@ -50,6 +51,7 @@ def add_profile(command: argparse.ArgumentParser) -> None:
         default="",
         help="only the kernels whose name has all of these words; * is any letters",
     )
+    add_phase(command)
     add_work(command)
     add_captures(command)
     command.add_argument(
@@ -57,6 +59,18 @@ def add_profile(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--memory", default="main", help="the memory level whose bytes count; by default the main memory"
+    )
+
+
+def add_phase(command: argparse.ArgumentParser) -> None:
+    """Add the argument that names phases of a PyTorch trace."""
+    command.add_argument(
+        "--phase",
+        action="append",
+        default=[],
+        metavar="PHASE",
+        help="only the kernels of this phase of a PyTorch trace: prefill, decode, mixed, forward, backward or "
+        "optimizer; may be given several times",
     )
 
 
@@ -82,8 +96,10 @@ def add_captures(command: argparse.ArgumentParser) -> None:
     )
 
 
-def profile(path: str, only: str = "", work: str | None = None, captures: Sequence[str] = ()) -> Kernels:
-    """Return the kernels of a file whose names have the words of `only`.
+def profile(
+    path: str, only: str = "", work: str | None = None, captures: Sequence[str] = (), phases: Sequence[str] = ()
+) -> Kernels:
+    """Return the kernels of a file whose names have the words of `only`, in one of the phases if some are given.
 
     `work` is a file of rules of work, and `captures` are paths or patterns of captures of graphs.
 
@@ -100,10 +116,31 @@ def profile(path: str, only: str = "", work: str | None = None, captures: Sequen
         raise ValueError(f"{path}: there are no kernels in it{why}")
     if work is not None:
         kernels.warnings = (*_unused_rules(kernels, work), *kernels.warnings)
+    kernels = of_phases(kernels, phases, path)
     found = kernels.filter(only) if only else kernels
     if not len(found):
         names = listed(one_line(name) for name in dict.fromkeys(kernels.top(3, by="self_time").names))
         raise ValueError(f"{path}: no kernel has a name with '{only}'; the longest are {names}")
+    return found
+
+
+def of_phases(kernels: Kernels, phases: Sequence[str], path: str) -> Kernels:
+    """Return the kernels of the phases; all kernels if none is given.
+
+    Raises
+    ------
+    ValueError
+        If no kernel has one of the phases.
+    """
+    if not phases:
+        return kernels
+    known = list(filter(None, dict.fromkeys(phase_column(kernels).texts())))
+    missing = [phase for phase in phases if phase.casefold() not in known]
+    if missing:
+        there = f"the phases are {listed(known)}" if known else "the profile has no phases"
+        raise ValueError(f"{path}: no kernel is of the phase '{missing[0]}': {there}")
+    found = kernels.filter(phases=phases)
+    found.warnings = (f"only kernels of the phase {listed(phases)} count", *found.warnings)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.cli.options import add_captures, add_work, working
+from roofwidget.cli.options import add_captures, add_phase, add_work, of_phases, working
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.reading import fields_read
 from roofwidget.kernels.table import Kernels
@@ -35,6 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Describe the arguments of the command."""
     command.add_argument("file", metavar="FILE", help=f"a file of any of {len(FORMATS)} formats, or a folder of one")
     command.add_argument("--format", metavar="FORMAT", help="the format, if the content does not show it")
+    add_phase(command)
     add_work(command)
     add_captures(command)
     command.add_argument("--rows", type=int, default=5, metavar="N", help="how many rows to print; 5 by default")
@@ -48,6 +49,7 @@ def _read(options: argparse.Namespace) -> int:
     with working(f"reading {options.file}"):
         captures = {"captures": options.captures} if options.captures else {}
         kernels = read(options.file, options.format, work=options.work, **captures)
+    kernels = of_phases(kernels, options.phase, options.file)
     if options.json:
         print(json.dumps(to_record(kernels), allow_nan=False, ensure_ascii=False))
     else:

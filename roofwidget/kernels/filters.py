@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RESOURCES: Final = ("compute", "network", "overhead", "unknown")
 """The resources that can bind a kernel, apart from memory levels."""
+PHASE: Final = "phase"
+"""The column of `Kernels.extra` with the phase of a model or a training step in which each kernel ran."""
 
 # All characters are listed, because Python and JavaScript disagree on which characters are white space.
 _BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
@@ -50,6 +52,9 @@ class Filters:
         were not measured. Equally long kernels are taken in the table's order. None means no limit.
     infeed
         Whether to keep kernels whose category contains "infeed" or "outfeed", in any case.
+    phases
+        Only kernels of these phases, such as "prefill"; ``""`` selects kernels without a phase. None switches the
+        filter off. The page does not have this filter.
 
     Examples
     --------
@@ -66,6 +71,7 @@ class Filters:
     time_share: float = 1.0
     top: int | None = None
     infeed: bool = True
+    phases: tuple[str, ...] | None = None
 
     def rows(self, kernels: Kernels, bound_by: Callable[[], Texts] | None = None) -> Rows:
         """Return the rows that pass, in the table's order.
@@ -80,6 +86,8 @@ class Filters:
             passes &= kernels.codes("category").where(_among(self.categories))
         if self.precisions is not None:
             passes &= kernels.codes("precision").where(_among(self.precisions))
+        if self.phases is not None:
+            passes &= phase_column(kernels).where(_among(self.phases))
         if not self.infeed:
             passes &= ~kernels.codes("category").where(is_feed)
         if self.bounds is not None and bound_by is not None:
@@ -88,6 +96,12 @@ class Filters:
         if self.top is not None and self.top < len(rows):
             rows = np.sort(rows[np.argsort(-kernels.self_time[rows], kind="stable")[: self.top]])
         return rows
+
+
+def phase_column(kernels: Kernels) -> DictColumn:
+    """Return the phase of each kernel, the column ``"phase"`` of `Kernels.extra`; None for each without this column."""
+    column = kernels.extra_columns.get(PHASE)
+    return column if isinstance(column, DictColumn) else DictColumn((None,), np.zeros(len(kernels), dtype=np.int32))
 
 
 def whole_from_one(value: Any, what: str) -> int:

@@ -13,6 +13,8 @@ from roofwidget.chips import NETWORK, is_off_chip
 from roofwidget.kernels import low_level
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, DictColumn, Floats, unwarned
 from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.non_kernels import non_kernels
+from roofwidget.kernels.unknown_work import has_unknown_work
 from roofwidget.support.did_you_mean import listed, nearest
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 PER_LAUNCH: Final = ("time min (s)", "time median (s)", "time max (s)")
 """The columns that grouping adds to `Kernels.extra`: seconds per launch."""
+KNOWN_SHARE: Final = "known share of time"
+"""The column that grouping adds where work is unknown: the share of a group's time in kernels of known work."""
 
 _MAX_ORIGINS_NAMED: Final = 3
 Codes = npt.NDArray[np.int32]
@@ -33,7 +37,8 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
     time = groups.sum(kernels.time)
     unknown_time = np.isnan(time) & groups.has(~np.isnan(kernels.time))
     unknown = {"FLOPs": unknown_flops, "bytes": unknown_bytes, "seconds": unknown_time}
-    extra = {name: groups.shared(column) for name, column in kernels.extra_columns.items() if name not in PER_LAUNCH}
+    own = (*PER_LAUNCH, KNOWN_SHARE)
+    extra = {name: groups.shared(column) for name, column in kernels.extra_columns.items() if name not in own}
     extra |= _low_level(kernels, groups, extra)
     launches, owner = _launches(kernels, groups)
     return kernels.replace(
@@ -48,7 +53,7 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
         intensity=groups.shared(kernels.intensity),
         rate=groups.shared(kernels.rate),
         origin={key: groups.joined(kernels.codes(f"origin:{key}")) for key in kernels.origin},
-        extra=extra | _per_launch(launches, owner, len(groups)),
+        extra=extra | _per_launch(launches, owner, len(groups)) | _known_share(kernels, groups),
         launches=launches,
         launch_rows=owner,
         warnings=[*kernels.warnings, *_remarks(unknown)],
@@ -276,6 +281,22 @@ def _low_level(
         is_mean = np.isnan(same) | low_level.LOW_LEVEL_COLUMNS[name].adds
         found[name] = np.where(is_known, np.where(is_mean, column, same), np.nan)
     return found
+
+
+@unwarned
+def _known_share(kernels: Kernels, groups: _Groups) -> dict[str, Floats]:
+    """Return the share of each group's self time in kernels of known work; nothing if all groups are wholly known.
+
+    It is NaN for a group without kernels, such as idle time, and for one without times.
+    """
+    is_kernel = np.array([kind is None for kind in non_kernels(kernels)], dtype=np.bool_)
+    before = kernels.extra_columns.get(KNOWN_SHARE)
+    of_row = np.where(has_unknown_work(kernels), 0.0, 1.0)
+    if isinstance(before, np.ndarray):
+        of_row = np.where(np.isnan(before), of_row, before)
+    time = np.where(is_kernel, np.nan_to_num(kernels.self_time), 0.0)
+    share = groups.sum(time * of_row) / groups.sum(time)
+    return {KNOWN_SHARE: share} if (share < 1).any() else {}
 
 
 def _remarks(unknown: Mapping[str, Bools]) -> list[str]:

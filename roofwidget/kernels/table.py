@@ -22,6 +22,7 @@ from roofwidget.kernels.filters import (
     checked_text,
     known_resources,
     known_values,
+    phase_column,
     share_above_zero,
     whole_from_one,
 )
@@ -569,9 +570,10 @@ class Kernels:
 
         FLOPs, bytes, seconds and launches of a group are added, so its intensity and its rate are ratios of sums. If a
         part of a sum is unknown, the sum is unknown. A warning says how many groups have unknown sums. `extra` gains
-        the shortest, median and longest launch: ``"time min (s)"``, ``"time median (s)"``, ``"time max (s)"``. Other
-        columns of `extra`, `origin`, `precision` and `category` keep a value only if all rows of a group share it.
-        `launches` are the rows that were added.
+        the shortest, median and longest launch: ``"time min (s)"``, ``"time median (s)"``, ``"time max (s)"``; and, if
+        work of some rows is unknown, ``"known share of time"``: the share of a group's time in rows of known work.
+        Other columns of `extra`, `origin`, `precision` and `category` keep a value only if all rows of a group share
+        it. `launches` are the rows that were added.
 
         Raises
         ------
@@ -699,6 +701,7 @@ class Kernels:
         categories: Iterable[str] | str | None = None,
         bounds: Iterable[str] | str | None = None,
         precisions: Iterable[str] | str | None = None,
+        phases: Iterable[str] | str | None = None,
         time_share: float = 1.0,
         top: int | None = None,
         infeed: bool = True,
@@ -715,6 +718,9 @@ class Kernels:
         bounds
             Only kernels that are bound by one of these resources on `chip`: ``"compute"``, a level's name,
             ``"network"``, ``"overhead"``, ``"unknown"``.
+        phases
+            Only kernels of these phases of a trace of PyTorch: ``"prefill"``, ``"decode"``, ``"mixed"``, ``"forward"``,
+            ``"backward"``, ``"optimizer"``; ``""`` selects kernels without a phase.
         time_share
             Keep the longest kernels that together reach this share of the table's self time, such as 0.9.
         top
@@ -727,8 +733,8 @@ class Kernels:
         Raises
         ------
         TypeError, ValueError
-            For a value of the wrong type or out of range; for a category or precision that no kernel has, or a resource
-            that the chip does not have (the message names the nearest); and for `bounds` without a chip.
+            For a value of the wrong type or out of range; for a category, precision or phase that no kernel has, or a
+            resource that the chip does not have (the message names the nearest); and for `bounds` without a chip.
 
         Examples
         --------
@@ -748,6 +754,7 @@ class Kernels:
             share_above_zero(time_share),
             None if top is None else whole_from_one(top, "filter: top"),
             bool(infeed),
+            known_values(phases, "phases", phase_column(self), casefold=True),
         )
         return self[filters.rows(self, None if on is None else lambda: self._bound(on).bound_by)]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import DictColumn
+from roofwidget.kernels.columns import Bools, DictColumn
 from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.support.text_tables import html_table, one_line
 from roofwidget.units import format_percent, format_quantity
@@ -92,16 +92,22 @@ class UnknownWorks(tuple[UnknownWork, ...]):
         return html_table(f"Unknown work: {format_percent(self.share)} of the time", _HEADER, rows)
 
 
+def has_unknown_work(kernels: Kernels) -> Bools:
+    """Return a mask, shape (n,): true where FLOPs are unknown, or bytes of the main memory and of each link."""
+    crosses = np.zeros(len(kernels), dtype=np.bool_)
+    for column in kernels.bytes_by_level.values():
+        crosses |= column > 0
+    unknown: Bools = np.isnan(kernels.flops) | (np.isnan(kernels.bytes) & ~crosses)
+    return unknown
+
+
 def unknown_work(kernels: Kernels) -> UnknownWorks:
     """Return the rows of unknown work; see `Kernels.unknown_work`."""
     is_kernel = np.array([kind is None for kind in non_kernels(kernels)], dtype=np.bool_)
     no_flops, no_bytes = np.isnan(kernels.flops), np.isnan(kernels.bytes)
-    crosses = np.zeros(len(kernels), dtype=np.bool_)
-    for column in kernels.bytes_by_level.values():
-        crosses |= column > 0
     time = np.nan_to_num(kernels.self_time)
     total = max(float(time[is_kernel].sum()), np.finfo(float).tiny)
-    rows = np.flatnonzero(is_kernel & (no_flops | (no_bytes & ~crosses)))
+    rows = np.flatnonzero(is_kernel & has_unknown_work(kernels))
     shape, missing, rule = (_texts(kernels, name) for name in ("shape", MISSING, PROPOSED))
     return UnknownWorks(
         UnknownWork(

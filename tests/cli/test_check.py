@@ -425,3 +425,43 @@ def test_a_misspelt_chip_names_the_nearest(mine: list[str], capsys: Capture) -> 
     err = capsys.readouterr().err
     assert "'h100-sxm'" in err
     assert "roofwidget chips" in err
+
+
+def test_one_phase_of_a_trace_is_checked_and_the_warm_up_that_is_left_out_is_named(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    events: list[dict[str, object]] = []
+    # Three steps of 100 us on the host after one of 500 us. Each launches a product forward and one backward.
+    for at, (begin, long) in enumerate([(0, 500), (600, 100), (700, 100), (800, 100)]):
+        events.append({"cat": "user_annotation", "name": f"ProfilerStep#{at}", "ts": begin, "dur": long, "tid": 1})
+        for kernel, name, start in (
+            ("f", "aten::mm", 10),
+            ("b", "MmBackward0", 40),
+        ):
+            number = 10 * at + start
+            shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::BFloat16"] * 2}
+            events += [
+                {"cat": "cpu_op", "name": name, "ts": begin + start, "dur": 20, "tid": 1, "args": shapes},
+                {"cat": "cpu_op", "name": "aten::mm", "ts": begin + start, "dur": 19, "tid": 1, "args": shapes},
+                {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": begin + start + 1, "dur": 1, "tid": 1}
+                | {"args": {"correlation": number}},
+                {"cat": "kernel", "name": kernel, "ts": 2000 + begin + start, "dur": 3, "tid": 7, "pid": 0}
+                | {"args": {"device": 0, "stream": 7, "correlation": number}},
+            ]
+    whole = [{"ph": "X", "pid": 1, "args": {}, **event} for event in events]
+    trace = str(write(tmp_path / "step.json", json.dumps({"schemaVersion": 1, "traceEvents": whole})))
+    mine = [trace, "--chip", chip_file(tmp_path)]
+    assert main(["check", *mine, "--phase", "backward"]) == 0
+    said = capsys.readouterr().out
+    # The step of 500 us is left out: three of four products.
+    assert "note: only kernels of the phase 'backward' count" in said
+    assert "mm ×3" in said
+    assert "note: warm-up is left out: iteration '0' took more than 2 times the median iteration" in " ".join(
+        said.split()
+    )
+    found = document(capsys, *mine, "--phase", "backward", "--phase", "forward")
+    assert sum(one["launches"] for one in found["kernels"] if one["name"] == "aten::mm") == 6
+    assert main(["read", trace, "--phase", "forward"]) == 0
+    assert "format 'torch', 1 row," in capsys.readouterr().out
+    assert main(["check", *mine, "--phase", "decode"]) == 2
+    assert "no kernel is of the phase 'decode': the phases are 'forward' and 'backward'" in capsys.readouterr().err

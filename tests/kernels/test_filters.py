@@ -46,7 +46,11 @@ def step() -> Kernels:
         time=[8, 3, 9, 5, np.nan],
         category=["dot", "copy", "loop", None, "dot"],
         precision=["bf16", None, "bf16", None, "fp64"],
-        extra={"registers": [32, 64, 16, np.nan, 8], "grid": "1x1"},
+        extra={
+            "registers": [32, 64, 16, np.nan, 8],
+            "grid": "1x1",
+            "phase": ["forward", "forward", "backward", None, "backward"],
+        },
         chip=CHIP,
     )
 
@@ -117,6 +121,9 @@ def test_a_search_that_would_try_every_split_of_a_name_ends() -> None:
         ({"bounds": "compute"}, ["matmul"]),
         ({"bounds": ["hbm"]}, ["copy", "gelu"]),
         ({"bounds": ["unknown"]}, ["opaque", "quad"]),
+        ({"phases": "Forward"}, ["matmul", "copy"]),
+        ({"phases": ["", "backward"]}, ["gelu", "opaque", "quad"]),
+        ({"phases": "forward", "top": 1}, ["matmul"]),
         ({"time_share": 0.6}, ["matmul", "gelu"]),
         ({"top": 1}, ["gelu"]),
         ({"search": "m", "top": np.int64(1), "bounds": ["compute", "unknown"]}, ["matmul"]),
@@ -146,6 +153,8 @@ def test_what_binds_is_asked_of_the_chip_that_is_given(step: Kernels) -> None:
         ({"categories": [None]}, TypeError, "filter: categories must be text, got None"),
         ({"categories": 5}, TypeError, "filter: categories must be text, got 5"),
         ({"precisions": "bf1"}, ValueError, "filter: precisions: no kernel has 'bf1'; nearest: 'bf16'"),
+        ({"phases": "forwards"}, ValueError, "filter: phases: no kernel has 'forwards'; nearest: 'forward'"),
+        ({"phase": "forward"}, TypeError, "Kernels.filter has no keyword 'phase'; did you mean 'phases'"),
         ({"bounds": "HMB"}, ValueError, "filter: 'HMB' binds no kernel on My chip; nearest: 'HBM'"),
         ({"bounds": "memory"}, ValueError, "filter: 'memory' binds no kernel on My chip"),
         ({"time_share": 0}, ValueError, "time_share must be above 0 and at most 1, such as 0.9 for 90 %, got 0"),
@@ -174,6 +183,11 @@ def test_a_filter_by_what_binds_needs_a_chip() -> None:
 def test_a_category_is_refused_where_none_is_told() -> None:
     with pytest.raises(ValueError, match="categories: no kernel has 'dot' or any other"):
         Kernels(["a"], [1], [1]).filter(categories="dot")
+
+
+def test_a_phase_is_refused_in_a_profile_without_phases() -> None:
+    with pytest.raises(ValueError, match="phases: no kernel has 'decode' or any other"):
+        Kernels(["a"], [1], [1]).filter(phases="decode")
 
 
 @pytest.mark.parametrize(

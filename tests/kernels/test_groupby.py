@@ -301,3 +301,20 @@ def test_what_is_carried_survives_the_way_through_a_data_frame(launches: Kernels
     assert frame["origin:flops"].tolist()[3] == "counter"
     again = Kernels.from_dataframe(frame)
     assert again == launches
+
+
+def test_a_group_says_the_share_of_its_time_in_kernels_of_known_work_and_idle_time_is_none() -> None:
+    step = Kernels(
+        ["gemm", "opaque", "add", "gelu", "idle"],
+        [8, np.nan, 0, 2, np.nan],
+        [1, 1, 5, np.nan, np.nan],
+        time=[6, 2, 1, 3, 10],
+        category=[None, None, None, None, "idle"],
+        extra={"phase": ["forward", "forward", "backward", "backward", None]},
+    )
+    by_phase = step.groupby("phase")
+    # 6 of 8 seconds, 1 of 4, and no kernel.
+    assert by_phase.extra["known share of time"].tolist() == pytest.approx([6 / 8, 1 / 4, np.nan], nan_ok=True)
+    again = step.groupby("name", "phase").groupby("phase")
+    assert again.extra["known share of time"].tolist() == pytest.approx([6 / 8, 1 / 4, np.nan], nan_ok=True)
+    assert "known share of time" not in step[:1].groupby("phase").extra

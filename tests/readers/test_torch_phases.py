@@ -94,7 +94,7 @@ def test_the_same_kernel_in_two_phases_is_two_rows_and_a_filter_finds_one() -> N
         ("gemm", "prefill", 1),
         ("gemm", "decode", 2),
     ]
-    assert kernels[kernels.extra["phase"] == "decode"].time.tolist() == [2e-6]
+    assert kernels.filter(phases="decode").time.tolist() == [2e-6]
     assert kernels.launches_of(1).extra["iteration"].tolist() == [1, 2]
 
 

@@ -29,7 +29,9 @@ The reader streams the trace, so memory does not grow with its length.
   vLLM, SGLang or ATOM that launched the kernel; else ``backward`` (launched by a node of autograd), ``forward``
   (launched before a backward pass of the same iteration) or ``optimizer`` (launched in ``Optimizer.step``). The column
   ``"iteration"`` has the number of the ``ProfilerStep#``, or of the annotated step from 0; a row with calls of several
-  iterations has none, but its `launches` have. Warm-up is left out (see ``iterations``).
+  iterations has none, but its `launches` have. ``kernels.filter(phases="decode")`` keeps one phase, in a shell
+  ``--phase decode``; ``kernels.groupby("phase")`` adds each up, with its known share of time. Warm-up is left out (see
+  ``iterations``).
 - Calls of the same name, shape and dtype are added. `launches` has the single calls if there are fewer than a million.
 - FLOPs come from shapes by the rules below, or from ``kernel_flop`` if a compiler wrote it on the kernel or on its
   operation. If ``kernel_flop`` is 0, the compiler did not count. Bytes of compiled kernels come from ``kernel_num_gb``
