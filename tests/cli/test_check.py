@@ -438,7 +438,7 @@ def test_one_phase_of_a_trace_is_checked_and_the_warm_up_that_is_left_out_is_nam
             ("f", "aten::mm", 10),
             ("b", "MmBackward0", 40),
         ):
-            number = 10 * at + start
+            number = 100 * at + start
             shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::BFloat16"] * 2}
             events += [
                 {"cat": "cpu_op", "name": name, "ts": begin + start, "dur": 20, "tid": 1, "args": shapes},
@@ -464,4 +464,4 @@ def test_one_phase_of_a_trace_is_checked_and_the_warm_up_that_is_left_out_is_nam
     assert main(["read", trace, "--phase", "forward"]) == 0
     assert "format 'torch', 1 row," in capsys.readouterr().out
     assert main(["check", *mine, "--phase", "decode"]) == 2
-    assert "no kernel is of the phase 'decode': the phases are 'forward' and 'backward'" in capsys.readouterr().err
+    assert "no kernel is of the phase 'decode': the phases are 'forward', 'backward'" in capsys.readouterr().err
