@@ -31,7 +31,7 @@ _MAX_SMALL: Final = 4096
 """Up to this many bytes the time of a message is its latency."""
 _MAX_LINES: Final = 12
 _MAX_TABLE_ROWS: Final = 50
-_HEADER: Final = ("message", "ranks", "size", "calls", "mean time", "bus bandwidth", "fastest", "waiting")
+_HEADER: Final = ("message", "ranks", "size", "calls", "mean time", "bus bandwidth", "fastest", "over fastest")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class AlphaBeta:
         """Return the model of measured messages of one kind and group.
 
         `alpha` is the median time of messages up to 4 KiB. The bandwidth is the slope between the two largest sizes,
-        each with its shortest time. A figure that the messages do not show is NaN.
+        each with its shortest time, if both are above 4 KiB. A figure that the messages do not show is NaN.
 
         Parameters
         ----------
@@ -84,9 +84,11 @@ class AlphaBeta:
         known = np.isfinite(moved) & (seconds > 0)
         moved, seconds = moved[known], seconds[known]
         small = seconds[moved <= _MAX_SMALL]
-        sizes, which = np.unique(moved, return_inverse=True)
+        # The time of small messages is latency, so the slope between two of them is no bandwidth.
+        is_large = moved > _MAX_SMALL
+        sizes, which = np.unique(moved[is_large], return_inverse=True)
         shortest = np.full(len(sizes), np.inf)
-        np.minimum.at(shortest, which, seconds)
+        np.minimum.at(shortest, which, seconds[is_large])
         rise = np.diff(sizes[-2:]) / np.diff(shortest[-2:])
         slope = float(rise[0]) if len(rise) and rise[0] > 0 and np.isfinite(rise[0]) else np.nan
         return cls(float(np.median(small)) if len(small) else np.nan, slope)
@@ -110,9 +112,10 @@ class Messages:
     """The messages of one profile, one row per kind, size and group, shape (n,).
 
     A collective's kernel runs from the arrival of its rank to the end, so its time has waiting in it. The fastest of
-    equal messages is an upper bound of the time on the wire. If the wire is equally fast each time, the others waited
-    at least for the rest. Where a rank may leave before the others, as in a broadcast or a send, nothing is known of
-    this. With the profiles of all ranks, `Ranks.messages` tells the wire from the wait.
+    equal messages is an upper bound of the time on the wire. What the others took longer has two readings: this rank
+    waited for another, or the wire was slower, as under contention. Where a rank may leave before the others, as in a
+    broadcast or a send, nothing is known of this. With the profiles of all ranks, `Ranks.messages` tells the wire from
+    the wait.
 
     Attributes
     ----------
@@ -155,8 +158,12 @@ class Messages:
         return frozen(self._bus_bandwidth(self.fastest))
 
     @property
-    def waiting_at_least(self) -> Floats:
-        """Seconds that all calls together waited at least; NaN for single calls, broadcasts, sends and the like."""
+    def slower_than_fastest(self) -> Floats:
+        """Seconds that all calls together took longer than the fastest of them each.
+
+        This is waiting for other ranks if the wire is equally fast each time, and else waiting and a slower wire
+        together. NaN for single calls, broadcasts, sends and the like.
+        """
         ends_together = np.array([kind in ENDS_TOGETHER for kind in self.kind], dtype=np.bool_)
         return frozen(np.where(ends_together & (self.count > 1), self.time - self.count * self.fastest, np.nan))
 
@@ -215,7 +222,7 @@ class Messages:
                 text(self.time[row] / self.count[row], "s"),
                 text(self.bus_bandwidth[row], "B/s"),
                 text(self.fastest_bus_bandwidth[row], "B/s"),
-                text(self.waiting_at_least[row], "s"),
+                text(self.slower_than_fastest[row], "s"),
             ]
             for row in order.tolist()
         ]
@@ -237,7 +244,7 @@ def messages(kernels: Kernels) -> Messages:
     >>> columns = {"collective": ["all-reduce"] * 2, "message size (B)": [8e6] * 2, "ranks": [2] * 2}
     >>> profile = Kernels(["a", "b"], [0, 0], [16e6] * 2, time=[1e-3, 4e-3], extra=columns)
     >>> found = messages(profile)
-    >>> found.count.tolist(), found.fastest_bus_bandwidth.tolist(), found.waiting_at_least.tolist()
+    >>> found.count.tolist(), found.fastest_bus_bandwidth.tolist(), found.slower_than_fastest.tolist()
     ([2.0], [8000000000.0], [0.003])
     """
     part = kernels[np.flatnonzero(_known_messages(kernels))]

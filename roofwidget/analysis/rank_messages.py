@@ -24,7 +24,8 @@ class RankMessages:
 
     A collective's kernel runs from the arrival of its rank to the end of the transfer. So the last rank to arrive has
     the shortest time. This time is that of the wire, and the rest of the time of the other ranks is waiting. A rank may
-    leave a broadcast, a reduce, a gather or a scatter before the others, so for these the wire is unknown.
+    leave a broadcast, a reduce, a gather or a scatter before the others, so for these the wire is unknown. It is
+    unknown too where profiles of some ranks of the group are missing, because one of them may have come last.
 
     Attributes
     ----------
@@ -52,9 +53,17 @@ class RankMessages:
 
     @property
     def wire(self) -> Floats:
-        """Seconds of the transfer, shape (m,): the shortest time over the ranks; NaN where ranks may leave early."""
+        """Seconds of the transfer, shape (m,): the shortest time over the ranks.
+
+        NaN where ranks may leave early, and where the profiles of some ranks are missing.
+        """
         ends_together = np.array([kind in ENDS_TOGETHER for kind in self.kind], dtype=np.bool_)
-        return frozen(np.where(ends_together, self._shortest, np.nan))
+        return frozen(np.where(ends_together & ~(self.missing_ranks > 0), self._shortest, np.nan))
+
+    @property
+    def missing_ranks(self) -> Floats:
+        """How many ranks of the group have no profile of the collective, shape (m,); NaN if its size is unknown."""
+        return frozen(self.ranks - (~np.isnan(self.time)).sum(axis=1))
 
     @property
     def waiting(self) -> Floats:

@@ -220,7 +220,8 @@ class Ranks:
         """Seconds that each rank waits in collectives, shape (r,).
 
         The wait in a collective is its time on the rank minus its time on the rank with the shortest time. Where
-        profiles have single collectives, these are compared (see `messages`), and else the sums of a kernel.
+        profiles have single collectives, these are compared (see `messages`), and else the sums of a kernel. A
+        collective of which the profile of a rank is missing does not count.
         """
         has_messages = np.zeros(len(self), dtype=np.bool_)
         if self.messages is not None:
@@ -344,6 +345,9 @@ class Ranks:
             text = f"waiting in collectives: {usual} at the median rank; {one_line(self.last)} comes last"
             is_slow = any(one.rank == self.last for one in self.stragglers)
             found.append(text if is_slow else f"{text}, but its kernels are no slower: look outside kernels")
+        elif self.messages is not None and (self.messages.missing_ranks > 0).all():
+            missing, ranks = self.messages.missing_ranks.min(), self.messages.ranks.max()
+            found.append(f"{missing:g} of {ranks:g} ranks have no profile, so waiting and the last rank are unknown")
         elif self._is_collective.any():
             found.append(f"waiting in collectives: {usual} at the median rank; no rank clearly comes last")
         return found

@@ -32,17 +32,17 @@ def test_equal_messages_are_one_row_whatever_kernel_ran_them() -> None:
     np.testing.assert_allclose(found.fastest_bus_bandwidth, [1.75 * 8e9, 3.5e9, 7e9])
 
 
-def test_the_fastest_of_equal_messages_tells_how_long_the_others_waited_at_least() -> None:
+def test_what_equal_messages_took_longer_than_their_fastest_is_waiting_or_a_slower_wire() -> None:
     # The same all-reduce in three steps: 2.42, 2.67 and 5.98 ms.
     found = messages(profile(["all-reduce"] * 3, [31502336] * 3, [2.42e-3, 2.67e-3, 5.98e-3], ranks=2))
     assert found.fastest.tolist() == [2.42e-3]
-    assert found.waiting_at_least[0] == pytest.approx(0.25e-3 + 3.56e-3, rel=1e-12)
+    assert found.slower_than_fastest[0] == pytest.approx(0.25e-3 + 3.56e-3, rel=1e-12)
     assert found.fastest_bus_bandwidth[0] / 1e9 == pytest.approx(13.0, abs=0.05)
 
 
 def test_nothing_is_said_of_the_wait_of_a_single_call_of_a_broadcast_and_of_a_send() -> None:
     found = messages(profile(["all-reduce", *["broadcast"] * 2, *["send"] * 2], [8] * 5, [1, 1, 2, 1, 2]))
-    assert np.isnan(found.waiting_at_least).all()
+    assert np.isnan(found.slower_than_fastest).all()
 
 
 def test_messages_of_two_groups_are_two_rows() -> None:
@@ -54,7 +54,7 @@ def test_the_report_has_the_longest_messages_first() -> None:
     table = profile(["all-reduce", "all-reduce", "broadcast", None], [8e6, 8e6, 2e9, np.nan], [1e-3, 4e-3, 1, 9])
     assert repr(messages(table)).splitlines() == [
         "Messages: 2 messages, 3 calls, 1 s",
-        "message     ranks  size  calls  mean time  bus bandwidth  fastest  waiting",
+        "message     ranks  size  calls  mean time  bus bandwidth  fastest  over fastest",
         "broadcast   8      2 GB  1      1 s        2 GB/s         2 GB/s",
         "all-reduce  8      8 MB  2      2.5 ms     5.6 GB/s       14 GB/s  3 ms",
     ]
@@ -96,6 +96,9 @@ def test_latency_is_the_median_of_small_messages_and_bandwidth_the_slope_of_the_
 def test_a_figure_that_the_messages_do_not_show_is_unknown() -> None:
     assert np.isnan(AlphaBeta.of([2**20, 2**21], [1e-3, 2e-3]).alpha)
     assert np.isnan(AlphaBeta.of([64, 64], [1e-6, 2e-6]).bandwidth)
+    # The time of small messages is latency, whatever their slope.
+    assert np.isnan(AlphaBeta.of([16, 32, 4096], [1e-6, 2e-6, 3e-6]).bandwidth)
+    assert np.isnan(AlphaBeta.of([2048, 2**20], [1e-6, 2e-3]).bandwidth)
     assert np.isnan(AlphaBeta.of([2**20, 2**21], [2e-3, 1e-3]).bandwidth)
     assert np.isnan([AlphaBeta.of([], []).alpha, AlphaBeta.of([], []).bandwidth]).all()
 

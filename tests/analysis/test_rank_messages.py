@@ -109,9 +109,24 @@ def test_a_rank_whose_profile_begins_later_is_matched_by_sequence_numbers() -> N
     messages = rw.ranks(tables).messages
     assert messages is not None
     assert len(messages) == 9
-    np.testing.assert_allclose(messages.wire, 1e-6 * np.array([*WIRE.values()] * 3), rtol=1e-6)
+    # Of the first three the profile of a rank is missing, so another rank may have come last.
+    assert messages.missing_ranks.tolist() == [1] * 3 + [0] * 6
+    assert np.isnan([*messages.wire[:3], *messages.skew[:3]]).all()
+    assert messages.late_rank.tolist() == [None] * 3 + [f"rank {LATE}"] * 6
+    np.testing.assert_allclose(messages.wire[3:], 1e-6 * np.array([*WIRE.values()] * 2), rtol=1e-6)
     assert np.isnan(messages.time[:3, 2]).all()
     assert not np.isnan(messages.time[3:]).any()
+
+
+def test_two_ranks_of_eight_name_neither_the_wire_nor_the_rank_that_comes_last() -> None:
+    ranks = rw.ranks({f"rank {rank}": read(trace(rank)) for rank in range(2)})
+    messages = ranks.messages
+    assert messages is not None
+    assert messages.missing_ranks.tolist() == [6] * 9
+    assert np.isnan([*messages.wire, *messages.skew, *messages.bus_bandwidth]).all()
+    assert messages.late_rank.tolist() == [None] * 9
+    assert ranks.last is None
+    assert "6 of 8 ranks have no profile, so waiting and the last rank are unknown" in repr(ranks)
 
 
 def one(rank: int, kind: str, times: Sequence[float], group: str | None = "0", **extra: Any) -> rw.Kernels:

@@ -54,6 +54,10 @@ def one(name: str = RING, microseconds: float = 100, **given: Any) -> rw.Kernels
         ("all_to_all", 8000, 8000, "all-to-all", 16000, 14000),
         ("gather", 1000, 8000, "gather", 16000, 14000),
         ("scatter", 8000, 1000, "scatter", 16000, 14000),
+        # Other ranks than the root have only their own part.
+        ("gather", 1000, 0, "gather", 16000, 14000),
+        ("gather", 1000, 1000, "gather", 16000, 14000),
+        ("scatter", 0, 1000, "scatter", 16000, 14000),
         ("broadcast", 1000, 1000, "broadcast", 2000, 2000),
         ("reduce", 1000, 1000, "reduce", 2000, 2000),
         ("send", 1000, 1000, "send", 2000, 2000),

@@ -322,6 +322,11 @@ def test_a_trace_and_captures_of_its_graphs_in_one_folder_or_archive_are_one_pro
     assert kernels.source.endswith("b.json")
 
 
+def test_of_a_folder_of_captures_only_files_that_may_be_traces_are_read(folder: Path) -> None:
+    (folder / "README.md").write_text("# Captures of graphs", encoding="utf-8")
+    assert MM_A in by_name(read(folder / "b.json", captures=folder))
+
+
 def test_a_folder_of_two_traces_is_not_one_profile(folder: Path) -> None:
     (folder / "e.json").write_bytes(trace(*replayed()))
     with pytest.raises(

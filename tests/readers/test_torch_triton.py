@@ -43,10 +43,10 @@ def known(call: OpCall) -> OpWork:
         ),
         (kernel("triton_per_fused__softmax_3", [8, 9], [8, 9], sizes=(8, 9)), 5 * 72, 4 * 144),
         (kernel("triton_poi_fused__to_copy_1", [16, 4], [16, 4], sizes=(64,)), 0, 4 * 128),
-        # Of a table of 1000 rows at most as many elements are read as the kernel walks over.
-        (kernel("triton_poi_fused_embedding_0", [8], [1000, 64], [8, 64], sizes=(512,)), 0, 4 * (8 + 512 + 512)),
-        # Without sizes, pointers of equally many elements show how many the kernel walks over.
-        (kernel("triton_poi_fused_add_1", [10, 100], [1000]), 1000, 4 * 2000),
+        # Tiles of two axes: both sizes count, an add for each of 64 x 4096 elements.
+        (kernel("triton_poi_fused_add_0", [64, 4096], [64, 4096], sizes=(64, 4096)), 262_144, 2_097_152),
+        # Another number before the size is no axis.
+        (kernel("triton_poi_fused_add_0", [64, 4096], [64, 4096], sizes=(7, 262_144)), 262_144, 2_097_152),
     ],
     ids=lambda given: given.name if isinstance(given, OpCall) else "",
 )
@@ -59,6 +59,30 @@ def test_a_kernel_moves_each_pointer_at_least_once_and_computes_the_words_of_its
     assert work.vector
     assert work.rule.startswith("estimated from the name, each word once: ")
     assert "lower bound" in work.bytes_rule
+
+
+@pytest.mark.parametrize(
+    ("call", "flops", "moved"),
+    [
+        # Of a table of 1000 rows at most as many elements are read as the kernel walks over.
+        (kernel("triton_poi_fused_embedding_0", [8], [1000, 64], [8, 64], sizes=(512,)), 0, 4 * (8 + 512 + 512)),
+        # Without sizes, pointers of equally many elements show how many the kernel walks over.
+        (kernel("triton_poi_fused_add_1", [10, 100], [1000]), 1000, 4 * 2000),
+    ],
+    ids=lambda given: given.name if isinstance(given, OpCall) else "",
+)
+def test_bytes_are_an_estimate_where_a_kernel_may_read_a_part_of_a_pointer(
+    call: OpCall, flops: int, moved: int
+) -> None:
+    work = known(call)
+    assert (work.flops, work.bytes) == (flops, moved)
+    assert (work.flops_are, work.bytes_are) == (Certainty.ESTIMATE, Certainty.ESTIMATE)
+    assert work.bytes_rule == "estimated: each pointer once (how much of each the kernel reads is not in the trace)"
+
+
+def test_a_kernel_that_walks_over_less_than_it_writes_has_no_bytes_if_its_pointers_differ() -> None:
+    work = known(kernel("triton_poi_fused_add_0", [64, 4096], [128, 4096], sizes=(8, 4096)))
+    assert work.bytes is None
 
 
 @pytest.mark.parametrize(

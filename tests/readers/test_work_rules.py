@@ -82,7 +82,7 @@ def test_a_rule_types_amounts_or_names_the_inputs_of_a_form(rule: str, flops: fl
 
 
 def test_bytes_over_a_link_are_network_bytes() -> None:
-    line = '"*dispatch*" = { link_bytes = "8192 * 8 * 7168 * 1 * (1 - 1/8)", collective = "alltoall", ranks = 8 }'
+    line = '"*dispatch*" = { link_bytes = "8192 * 8 * 7168 * 1 * (1 - 1/8)" }'
     kernels = work(line, trace(op("aten::mm", 1, [("k", 5)]), [op("x", 30, [("deep_ep::dispatch<8>", 3)])[1]]))
     row = kernels.names.tolist().index("deep_ep::dispatch<8>")
     assert kernels.bytes_by_level["network"][row] == 8192 * 8 * 7168 * 7 / 8
@@ -383,7 +383,7 @@ def test_a_question_mark_of_a_proposed_rule_that_is_left_says_what_it_stands_for
 def test_each_key_of_a_rule_has_a_meaning() -> None:
     keys = {key for form in FORMS.values() for key in form.keys}
     assert keys <= MEANINGS.keys()
-    assert {"flops", "bytes", "link_bytes", "ranks", "collective", "precision", "part_of"} <= MEANINGS.keys()
+    assert {"flops", "bytes", "link_bytes", "precision", "part_of", "missing"} <= MEANINGS.keys()
 
 
 def test_a_rule_that_does_not_fit_a_folder_of_a_step_and_its_capture_gives_no_hint_of_another_way_to_read(

@@ -47,10 +47,11 @@ def attention(given: Given) -> OpWork:
     columns = _columns(given)
     pairs = _pairs(given, columns)
     backward = given.is_on("backward")
-    each = 6 * columns.q + 4 * columns.out if backward else 2 * (columns.q + columns.out)
+    q, out = _latent_columns(given, columns) or (columns.q, columns.out)
+    each = 6 * q + 4 * out if backward else 2 * (q + out)
     flops = None if pairs.pairs is None else each * pairs.pairs
     letters = "(6 H d + 4 H dv) P" if backward else "2 H (d + dv) P"
-    rule = f"{letters}, H d = {columns.q}, H dv = {columns.out}, P = {pairs.pairs}: {pairs.why}"
+    rule = f"{letters}, H d = {q}, H dv = {out}, P = {pairs.pairs}: {pairs.why}"
     moved, bytes_rule = _attended(given, columns, pairs)
     return OpWork(
         "attention",
@@ -87,6 +88,19 @@ def _columns(given: Given) -> _Columns:
         kv = sum(columns(given.tensor(key, 2, 3, 4)) for key in ("k", "v") if given.has(key))
     more = columns(given.tensor("q_v", 2, 3, 4)) if given.has("q_v") else 0
     return _Columns(prod(q) // max(of_q, 1), of_q + more, out, kv)
+
+
+def _latent_columns(given: Given, columns: _Columns) -> tuple[int, int] | None:
+    """Return H d and H dv on latent keys, which all heads share; None if the call has keys of each head.
+
+    A step that only decodes multiplies queries with the latent keys themselves, of all columns of a row of the cache,
+    and the weights with the latent part of these rows. A step of prefill expands the keys of each head first.
+    """
+    step = given.call.step
+    if "latent" not in given or step is None or step.prefill.count or not step.decode.count:
+        return None
+    q = given.tensor("q", 3)
+    return q[-2] * columns.kv, q[-2] * given.count("latent")
 
 
 def _attended(given: Given, columns: _Columns, pairs: _Pairs) -> tuple[Number | None, str]:
@@ -196,7 +210,7 @@ def _phase(step: Step, given: Given) -> Requests:
 def _without_step(given: Given, columns: _Columns) -> _Pairs:
     """Return what is known without sums of a step: the queries of prefill see at least themselves."""
     prefill, decode = _parts(given.call.step, given)
-    missing = given.keys.get("exact", "an annotation of the step with sums over its requests (sq, sk, sqsq, sqsk)")
+    missing = given.keys.get("missing", "an annotation of the step with sums over its requests (sq, sk, sqsq, sqsk)")
     keys = columns.rows if given.has("k") and not _reads_cache(given) else None
     if not prefill.count or prefill.sq is None or prefill.sq > columns.rows:
         return _Pairs(None, keys, f"the keys are in a cache; needs {missing}", keys_are=Certainty.AT_LEAST)

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from roofwidget.kernels.columns import Bools
+from roofwidget.readers.folders import members_of
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.annotations import CAPTURE, ITERATION, Annotations
 from roofwidget.readers.torch.events import NONE, Collected
@@ -92,7 +93,11 @@ def capture_sources(given: Any) -> list[Source]:
             raise FileNotFoundError(f"no file of captures matches '{pattern}'")
         return [source for path in paths for source in capture_sources(path)]
     source = Source.of(given)
-    return list(source.members().values()) if source.is_folder else [source]
+    return members_of(source, _may_be_trace) if source.is_folder else [source]
+
+
+def _may_be_trace(source: Source) -> bool:
+    return source.beginning.lstrip()[:1] in ("{", "[")
 
 
 def beside(source: Source) -> list[str]:

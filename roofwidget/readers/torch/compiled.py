@@ -20,6 +20,7 @@ from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _KERNEL: Final = re.compile(r"triton_(poi|red|per|tem|for|mm|helion)?_?(?:fused_)?(.*)")
 _MAX_NAME: Final = 1000
+_MAX_TILED_AXES: Final = 3
 _SIZES: Final = {"poi": 1, "red": 2, "per": 2}
 _MAX_WORK: Final = 1e30
 _GATHERED: Final = (
@@ -96,9 +97,10 @@ def compiled_work(call: OpCall) -> OpWork | None:
 def estimated_work(call: OpCall) -> OpWork | None:
     """Return what the name and the pointers of a Triton kernel show, or None for another operation.
 
-    The bytes of each pointer once are a lower bound: the trace does not tell which pointers are read and written. A
-    pointer of more elements than the kernel walks over is gathered from. Without sizes among the arguments only
-    pointers of equally many elements show how many these are. The name has each word once: FLOPs are an estimate.
+    The bytes of each pointer once are a lower bound: the trace does not tell which pointers are read and written. They
+    are an estimate where a pointer has more elements than the kernel walks over, so that it is gathered from, and
+    without sizes among the arguments: then only pointers of equally many elements show how many these are, and the
+    kernel may read a slice. The name has each word once: FLOPs are an estimate.
     """
     if not is_compiled(call.name) or not call.dims:
         return None
@@ -117,10 +119,14 @@ def estimated_work(call: OpCall) -> OpWork | None:
         return None
     if not elements:
         return None
-    rule = "estimated: each pointer once (lower bound: which pointers are read and written is not in the trace)"
+    # Of a pointer to more elements than the kernel walks over it may read the same ones, or a slice.
+    is_whole = extent is not None and all(size <= extent for size, _ in elements)
+    why = "lower bound: which pointers are read and written" if is_whole else "how much of each the kernel reads"
+    rule = f"estimated: each pointer once ({why} is not in the trace)"
     if kind in _SIZES and extent is None and len({count for count, _ in elements}) > 1:
         moved, rule = None, _GATHERED
-    work = OpWork(_family(kind), None, moved, "", vector=True, bytes_rule=rule, bytes_are=Certainty.AT_LEAST)
+    are = Certainty.AT_LEAST if is_whole else Certainty.ESTIMATE
+    work = OpWork(_family(kind), None, moved, "", vector=True, bytes_rule=rule, bytes_are=are)
     found = _flops_of_words(words) if kind in _SIZES else None
     if found is None:
         return work
@@ -149,13 +155,24 @@ def _family(kind: str) -> str:
 
 
 def _extent(call: OpCall, kind: str) -> int | None:
-    """Return the number of elements that the kernel walks over; None if the sizes are not arguments."""
+    """Return the number of elements that the kernel walks over; None if the sizes are not arguments.
+
+    The sizes are the last arguments: one of an element-by-element kernel, or one for each axis of its tiles. So as many
+    count as reach the elements of the last pointer, which such a kernel writes.
+    """
     count = _SIZES.get(kind)
     sizes = [whole(call.value(place)) for place in range(len(call.dims)) if not call.is_tensor(place)]
     if count is None or len(sizes) < count:
         return None
-    found = [size for size in sizes[-count:] if size is not None and size >= 0]
-    return prod(found) if len(found) == count else None
+    found = [size if size is not None and size >= 0 else None for size in sizes]
+    if kind == "poi" and len(found) > 1:
+        pointers = [place for place in range(len(call.dims)) if call.is_tensor(place) and call.dims[place]]
+        written = prod(call.tensor(pointers[-1])) if pointers else 0
+        tails = (found[-axes:] for axes in range(1, min(len(found), _MAX_TILED_AXES) + 1))
+        products = (prod(size for size in tail if size is not None) for tail in tails if None not in tail)
+        return next((extent for extent in products if extent >= written), None)
+    tail = [size for size in found[-count:] if size is not None]
+    return prod(tail) if len(tail) == count else None
 
 
 def _moved(elements: list[tuple[int, int | None]], extent: int | None) -> int | None:

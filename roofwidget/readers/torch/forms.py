@@ -105,12 +105,14 @@ def _product(given: Given, batch: int, sizes: tuple[int, int, int], operands: tu
     moved = total([x, weight, given.read("bias", "scales"), times(batch * m * n, _result_itemsize(given, left))])
     letters, numbers = ("2 B M N K", [2, batch, m, n, k]) if batch != 1 else ("2 M N K", [2, m, n, k])
     rule = f"{letters} = {_product_text(numbers)}"
+    lists = given.has_list("scales")
     return OpWork(
         MATRIX_PRODUCT,
         2 * batch * m * n * k,
         moved,
         rule,
-        bytes_rule="operands and result once",
+        bytes_rule=f"operands and result once{' (lower bound: lists of scales have no dtype)' if lists else ''}",
+        bytes_are=Certainty.AT_LEAST if lists else Certainty.EXACT,
         precision=_precision(given, left),
     )
 
@@ -227,8 +229,11 @@ def _moe(given: Given) -> OpWork:
         used = _used(experts, active, tokens)
         how = f"{used} of {experts} experts, the mean of random routing (at most {min(experts, tokens * active)})"
     x_item = given.itemsize("x")
-    rows = tokens * (2 * d if given.word("stage", ("all", "1", "2"), "all") == "all" else d + active * ffn)
-    moved = total([times(rows, x_item), times(used, weight)])
+    stage = given.word("stage", ("all", "1", "2"), "all")
+    wide = active * ffn
+    read, written = {"all": (d, d), "1": (d, wide), "2": (wide, d)}[stage]
+    result = times(tokens * written, _result_itemsize(given, "x"))
+    moved = total([times(tokens * read, x_item), result, times(used, weight)])
     rule = f"{2 * products} T k D F = {_product_text([2 * products, tokens, active, d, ffn])}"
     are = Certainty.EXACT if "touched" in given or experts == used else Certainty.ESTIMATE
     return OpWork(
@@ -483,7 +488,7 @@ def _mamba2(given: Given) -> OpWork:
 
 def _unknown(given: Given) -> OpWork:
     """Say what is missing to know the work."""
-    raise UnknownWork(given.keys["exact"])
+    raise UnknownWork(given.keys["missing"])
 
 
 FORMS: Final[Mapping[str, Form]] = {
@@ -524,7 +529,7 @@ FORMS: Final[Mapping[str, Form]] = {
             **dict.fromkeys(("cached", "window", "other_mask"), Key.INPUTS),
             **dict.fromkeys(("backward", "pool"), Key.FLAG),
             "pairs": Key.PAIRS,
-            **dict.fromkeys(("keys", "out_columns", "kv_columns"), Key.AMOUNT),
+            **dict.fromkeys(("keys", "out_columns", "kv_columns", "latent"), Key.AMOUNT),
             "causal": Key.FLAG_OR_INPUT,
             "windows": Key.AMOUNTS,
             "layout": Key.TEXT,
@@ -534,9 +539,10 @@ FORMS: Final[Mapping[str, Form]] = {
     "moe": Form(
         _moe,
         {
-            **dict.fromkeys(("x", "w1", "w2", "ids"), Key.INPUT),
+            **dict.fromkeys(("x", "w1", "w2", "ids", "out", "result"), Key.INPUT),
             **dict.fromkeys(
-                ("tokens", "active", "experts", "ffn", "d", "weight_bits", "packed", "touched"), Key.AMOUNT
+                ("tokens", "active", "experts", "ffn", "d", "weight_bits", "packed", "touched", "result_bytes"),
+                Key.AMOUNT,
             ),
             "gated": Key.FLAG,
             "stage": Key.TEXT,

@@ -95,6 +95,13 @@ class Given:
         found: int | None = total(self.call.bytes_of(position) for position in self.places(*keys))
         return found
 
+    def has_list(self, key: str) -> bool:
+        """Whether an input that the key gives is a list of tensors, whose dtype a trace does not have."""
+        dims = self.call.dims
+        places = self.keys.get(key, ())
+        listed = [dims[place] for place in places if place < len(dims) and not self.call.is_tensor(place)]
+        return any(isinstance(one, (list, tuple)) and len(one) > 0 for one in listed)
+
     def itemsize(self, key: str) -> int | None:
         """Return the bytes of an element of an input."""
         return self.call.itemsize(self.place(key))

@@ -262,6 +262,9 @@ class Sent:
         return ", ".join(parts) + (f" of {self.called}" if with_group and self.called else "")
 
 
+_ROOTED: Final = ("gather", "scatter")
+
+
 def _kind(name: str) -> str | None:
     bare = name.lower().replace("_", "")
     return next((kind for start, kind in _KINDS if bare.startswith(start)), None)
@@ -275,6 +278,10 @@ def sent_by(message: Message, world: World) -> Sent | None:
     ranks = message.ranks or world.ranks_of(message.group)
     counts = [count for count in (message.elements_in, message.elements_out) if count is not None]
     elements = max(counts, default=None)
+    parts = [count for count in counts if count > 0]
+    if kind in _ROOTED and parts and ranks is not None:
+        # The root has the parts of all ranks, and another rank only its own.
+        elements = min(parts) * ranks
     dtype, item = _DTYPES.get(message.dtype, (message.dtype or None, None))
     size = None if elements is None or item is None else float(elements * item)
     local = None if not counts or item is None else float(sum(counts) * item)

@@ -63,7 +63,7 @@ def _proposed(call: OpCall) -> Mapping[str, Any] | None:
 def missing_for_kernel(name: str) -> str:
     """Return what is missing to know the work of a kernel without an operation."""
     known = rule_for(built_in(), name)
-    return str(known.keys["exact"]) if known is not None and "exact" in known.keys else _NO_OPERATION
+    return str(known.keys["missing"]) if known is not None and "missing" in known.keys else _NO_OPERATION
 
 
 def proposed_for_kernel(name: str) -> str | None:

@@ -37,8 +37,7 @@ _COMMON: Final[Mapping[str, Key]] = MappingProxyType(
     {
         **dict.fromkeys(_AMOUNTS, Key.AMOUNT),
         **dict.fromkeys(("at_least", "at_most", "vector"), Key.FLAG),
-        **dict.fromkeys(("precision", "category", "part_of", "collective", "exact", "note"), Key.TEXT),
-        "ranks": Key.AMOUNT,
+        **dict.fromkeys(("precision", "category", "part_of", "missing"), Key.TEXT),
     }
 )
 # Rules of this package say with it what is missing; a person has nothing to say with it.
@@ -93,7 +92,7 @@ class Rule:
         try:
             return self._named(call, self._typed(given, self._of_form(given)))
         except UnknownWork as error:
-            missing = str(self.keys.get("exact", error))
+            missing = str(self.keys.get("missing", error))
             work = OpWork(self._family(call), None, None, UNKNOWN + missing, missing=missing)
             return self._named(call, work) if missing else None
         except RuleError as error:
@@ -137,7 +136,7 @@ class Rule:
             rule = work.bytes_rule or f"{value} over the link"
             work = work._replace(link_bytes=given.valued("link_bytes", value), bytes_rule=rule)
         if self.keys.get("at_least"):
-            note = f" (lower bound: {self.keys.get('exact', 'by the rule')})"
+            note = f" (lower bound: {self.keys.get('missing', 'by the rule')})"
             work = work._replace(
                 rule=work.rule and work.rule + note,
                 bytes_rule=work.bytes_rule and work.bytes_rule + note,
@@ -498,7 +497,7 @@ def built_in() -> WorkRules:
     """Return the rules of this package."""
     rules = []
     for entry in toml.parse(toml.packaged(__file__, "rules.toml"))["rules"]:
-        keys = entry["work"] | {key: entry[key] for key in ("exact",) if key in entry}
+        keys = entry["work"] | {key: entry[key] for key in ("missing",) if key in entry}
         rules += [replace(_rule(name, keys, ""), proposal=entry.get("proposal")) for name in entry["names"]]
     found = WorkRules()
     found._rules = tuple(rules)  # noqa: SLF001 - of this module
