@@ -110,7 +110,15 @@ def recorded(name: str) -> rw.Kernels:
     return rw.read(FIXTURES / "gpu" / name)
 
 
-@pytest.mark.parametrize("name", ["block_eager.json.gz", "block_compiled.json.gz", "block_training.json.gz"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "block_eager.json.gz",
+        "block_compiled.json.gz",
+        "block_training.json.gz",
+        "block_training_compiled.json.gz",
+    ],
+)
 def test_a_transformer_block_has_the_flops_and_bytes_of_its_shapes_eager_and_compiled(name: str) -> None:
     kernels = recorded(name)
     rows = [row for row, found in enumerate(kernels.names) if found == "aten::addmm"]
@@ -121,6 +129,30 @@ def test_a_transformer_block_has_the_flops_and_bytes_of_its_shapes_eager_and_com
     # Causal: half of 4 B H N² d.
     assert kernels.flops[attention] == 2 * 4 * 8 * HEADS * 2048**2 * (WIDTH // HEADS) / 2
     assert kernels.bytes[attention] == 2 * 2 * 4 * ROWS * WIDTH
+
+
+@pytest.mark.parametrize("name", ["block_training.json.gz", "block_training_compiled.json.gz"])
+def test_a_training_step_has_its_products_once_forward_and_twice_backward(name: str) -> None:
+    kernels = recorded(name)
+    once = 2 * sum(2 * ROWS * n * k for n, k in OUT_OF_IN.values())
+    # Two products of half of the pairs forward, and five backward.
+    attended = 2 * 4 * 8 * HEADS * 2048**2 * (WIDTH // HEADS) // 2
+    sums = {
+        (phase, category): float(np.nansum(kernels.filter(phases=phase, categories=category).flops))
+        for phase in ("forward", "backward")
+        for category in ("matrix product", "attention")
+    }
+    assert sums == {
+        ("forward", "matrix product"): once,
+        ("forward", "attention"): attended,
+        ("backward", "matrix product"): 2 * once,
+        ("backward", "attention"): 5 * attended // 2,
+    }
+    assert set(kernels.filter(phases="optimizer").names) == {"aten::_foreach_add_", "aten::_fused_adam_"}
+    # No trace has the dtypes of lists of tensors, on which the optimizer works.
+    known = dict(zip(*(kernels.groupby("phase").extra[one] for one in ("phase", "known share of time")), strict=True))
+    assert (known["forward"], known["optimizer"]) == (1, 0)
+    assert (known["backward"] == 1) == ("compiled" in name)
 
 
 def test_products_of_a_serving_step_have_the_flops_and_bytes_of_their_shapes() -> None:
