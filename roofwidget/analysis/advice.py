@@ -13,6 +13,7 @@ from roofwidget.analysis.bound_report import where_bytes_are
 from roofwidget.analysis.latency import LATENCY, LatencyRoof
 from roofwidget.analysis.reasons import Reason, found_in
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
+from roofwidget.chips import NETWORK
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.arguments import shown_value
 from roofwidget.support.did_you_mean import keywords
@@ -32,8 +33,8 @@ SUGGESTIONS: Final = MappingProxyType(
         "shapes fill their tiles, and where the pipeline stalls.",
         "compute-bound, close": "The units are busy, so do less work or cheaper work: another algorithm, a lower "
         "precision, or more chips.",
-        f"network-bound, {_BELOW}": "Find what delays the link: small messages, waiting ranks, hops that could run in "
-        "parallel.",
+        f"network-bound, {_BELOW}": "Find what delays the link: messages too small to fill it, ranks that wait for "
+        "others, a slower link than the chip's, or hops that could run in parallel.",
         "network-bound, close": "The link is full, so send less or hide it: overlap with computing, split the work so "
         "that less crosses the link, or send narrower numbers.",
         f"overhead-bound, {_BELOW}": "Launches explain only a part: look for synchronisation and work on the host "
@@ -197,7 +198,8 @@ def advise(
     stop
         From this utilization on, tuning of a kernel can stop.
     way_below
-        The utilization below which neither compute nor memory explains the time.
+        The utilization below which neither compute nor memory explains the time. A collective far below the roof of its
+        link keeps the advice for links.
     latency
         The result of `latency_roof` for the same kernels. A kernel whose latency time is the longest, and explains at
         least half of its measured time, is latency-bound. The share of the time that latency explains is then compared
@@ -277,7 +279,7 @@ def _advice(
         situation = f"{LATENCY}-bound, {'close' if is_close else _BELOW}"
         times = "" if is_close else format_factor(1 / explained)
         evidence = f"{latency.sentence(row)}; {latency.explanation(row)}"
-    elif utilization < way_below:
+    elif utilization < way_below and regime != NETWORK:
         situation = "way below both"
         evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
     elif utilization < close:

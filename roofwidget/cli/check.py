@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from roofwidget.cli.check_report import Limits, report
 from roofwidget.cli.check_text import markdown, text
-from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, share, width
+from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, share, width, with_peaks
 from roofwidget.cli.sol import light_of
 
 DESCRIPTION: Final = """\
@@ -93,12 +93,12 @@ def _check(options: argparse.Namespace) -> int:
     how = (options.only, options.work, options.captures, options.phase)
     kernels = profile(options.file, *how)
     before = None if options.baseline is None else profile(options.baseline, *how)
-    there = chip_of(kernels, options.chip, options.file, options.clock)
+    there = with_peaks(chip_of(kernels, options.chip, options.file, options.clock), options.peaks)
     document = report(
         kernels,
         there,
         before,
-        [chip_called(name) for name in options.on],
+        [with_peaks(chip_called(name), options.peaks) for name in options.on],
         Limits(options.fail_below, options.fail_slower, options.min_known, each=options.each),
         file=options.file,
         baseline=options.baseline,

@@ -94,8 +94,9 @@ def limit_text(share: float) -> str:
 
 
 def first_of(notes: Sequence[str]) -> list[str]:
-    """Return the first notes, and a line that counts the others."""
-    return [*notes[:_MAX_NOTES], *and_more(len(notes), _MAX_NOTES)]
+    """Return the first notes, and a line that counts the others and says where they are."""
+    more = [f"{line}; --json has all" for line in and_more(len(notes), _MAX_NOTES)]
+    return [*notes[:_MAX_NOTES], *more]
 
 
 def unknown_lines(unknown: dict[str, Any]) -> list[tuple[str, str | None]]:

@@ -58,6 +58,13 @@ def add_profile(command: argparse.ArgumentParser) -> None:
         "--precision", default="auto", help="the precision of kernels that name none; by default that of the chip"
     )
     command.add_argument(
+        "--peaks",
+        choices=("printed", "achievable"),
+        default="printed",
+        help="the rates that judge: those of data sheets (printed), or measured ones where the chip has them "
+        "(achievable)",
+    )
+    command.add_argument(
         "--memory", default="main", help="the memory level whose bytes count; by default the main memory"
     )
 
@@ -164,6 +171,17 @@ def _unused_rules(kernels: Kernels, path: str) -> list[str]:
     return [f"{file}: no kernel got its work from {named}: no operation has such a name, or its work was known"]
 
 
+def with_peaks(one: Chip, peaks: str) -> Chip:
+    """Return the chip with the rates that judge.
+
+    Raises
+    ------
+    MissingFigureError
+        If achievable rates are wanted and the chip has no measured rate.
+    """
+    return one.achievable() if peaks == "achievable" else one
+
+
 def chip_of(kernels: Kernels, given: str | None, path: str, clock: str | None = None) -> Chip:
     """Return the chip that the user names, or else the chip that the profile names; at `clock` if there is one.
 
@@ -172,7 +190,10 @@ def chip_of(kernels: Kernels, given: str | None, path: str, clock: str | None = 
     ValueError
         If neither names a chip.
     """
-    found = kernels.chip if given is None else chip_called(given)
+    ran_on = kernels.chip
+    found = ran_on if given is None else chip_called(given)
+    if ran_on is not None and found is not None and ran_on.name != found.name:
+        say(f"{path}: ran on {ran_on.name}, and --chip judges it by {found.name}")
     if found is None:
         raise ValueError(
             f"{path}: names no chip, so its kernels have no roof; say which chip they ran on, for example with "

@@ -21,7 +21,7 @@ from roofwidget.analysis.verdict import facts_of, verdict_of
 from roofwidget.chips import Chip
 from roofwidget.cli.check_report import unknown_work
 from roofwidget.cli.check_text import unknown_lines
-from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, say, working
+from roofwidget.cli.options import add_profile, chip_called, chip_of, profile, say, with_peaks, working
 from roofwidget.cli.terminal import MIN_HEIGHT, MIN_WIDTH, Point, Roof, draw
 from roofwidget.kernels.table import Kernels
 from roofwidget.model import RooflineModel
@@ -74,7 +74,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def _show(options: argparse.Namespace) -> int:
     kernels = profile(options.file, options.only, options.work, options.captures, options.phase)
-    chips = [chip_of(kernels, options.chip, options.file, options.clock), *map(chip_called, options.on)]
+    found = [chip_of(kernels, options.chip, options.file, options.clock), *map(chip_called, options.on)]
+    chips = [with_peaks(one, options.peaks) for one in found]
     files = {kind: getattr(options, kind) for kind in _PICTURES if getattr(options, kind) is not None}
     if files:
         for kind, path in files.items():

@@ -72,7 +72,10 @@ def one_of(source: Source, recognises: Callable[[Source], bool]) -> Source:
 
 def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:
     if failed is not None:
-        kernels.warnings = (*kernels.warnings, f"another reader failed, so this one was used: {failed}")
+        about = (
+            f"another reader failed, so '{kernels.source}' of format '{kernels.read_as['format']}' was read: {failed}"
+        )
+        kernels.warnings = (about, *kernels.warnings)
     return kernels
 
 

@@ -33,6 +33,10 @@ _MAGIC: Final = {
     b"<svg": "an SVG picture",
 }
 
+# The mark of a tar archive, in its first header.
+_TAR: Final = b"ustar"
+_TAR_AT: Final = 257
+
 
 def is_session(source: Source) -> bool:
     """Whether the source is a session of roofwidget. A session contains tables, but it is no profile."""
@@ -59,6 +63,8 @@ def of_unknown(source: Source) -> ProfileError:
         reason = "the file is empty"
     elif databases.is_database(source):
         reason = databases.damage(source) or f"an SQLite database, {_NO_PROFILE}"
+    elif source.head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        reason = "a tar archive, which is not opened: unpack it into a folder, or make a zip archive of its files"
     elif columns := columns_seen(source):
         reason = lacking_columns(columns)
     elif (look := _look(source)) is not None:

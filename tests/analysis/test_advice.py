@@ -109,6 +109,8 @@ def test_the_distance_to_the_roof_decides_and_the_regime_names_it(
     make: Any, regime: str, options: dict[str, Any], utilization: float, distance: str, *, done: bool
 ) -> None:
     found = one(make(utilization), **options)
+    is_of_link = regime == "network-bound" and distance == "way below both"
+    distance = "below its roof" if is_of_link else distance
     situation = distance if distance == "way below both" else f"{regime}, {distance}"
     assert (found.situation, found.done) == (situation, done)
     assert found.suggestion.endswith(SUGGESTIONS[situation])
@@ -360,3 +362,13 @@ def test_a_kernel_with_time_left_is_not_said_to_be_at_a_hundred_percent_of_its_r
     (near,) = advise(rw.bound([("near", 1e9, 1e9, 1e-3 / 0.9951)], chip))
     assert near.evidence.startswith("99.5 % of roof ")
     assert "at most 4.92 µs left" in near.evidence
+
+
+def test_a_collective_far_below_the_roof_of_its_link_has_the_advice_for_links() -> None:
+    chip = rw.Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links={"NVLink": 1e11})
+    # 1 GB over a link of 100 GB/s takes 10 ms, and the call took a second.
+    call = rw.Kernels(["all-reduce"], [0], {"HBM": [1e6], "network": [1e9]}, time=[1.0], category=["collective"])
+    advice = rw.advise(rw.bound(call, chip))[0]
+    assert advice.situation == "network-bound, below its roof"
+    assert advice.times == "100"
+    assert "messages too small to fill it, ranks that wait for others" in advice.suggestion

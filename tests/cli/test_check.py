@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+import roofwidget as rw
 from roofwidget.cli import main
 from tests.cli.profiles import WITH_CHIP, WITHOUT_ANSWER, chip_file, profile_file
 from tests.places import FIXTURES, ROOT, json_of, text_of, write
@@ -465,3 +467,30 @@ def test_one_phase_of_a_trace_is_checked_and_the_warm_up_that_is_left_out_is_nam
     assert "format 'torch', 1 row," in capsys.readouterr().out
     assert main(["check", *mine, "--phase", "decode"]) == 2
     assert "no kernel is of the phase 'decode': the phases are 'forward', 'backward'" in capsys.readouterr().err
+
+
+def test_the_measured_rates_of_a_chip_can_judge(capsys: Capture, tmp_path: Path) -> None:
+    file = profile_file(tmp_path, "gemm,1e12,1e9,0.1")
+    printed = document(capsys, file, "--chip", "h100-sxm")["chip"]["peak_flops"]
+    achieved = document(capsys, file, "--chip", "h100-sxm", "--peaks", "achievable")["chip"]
+    measured = rw.chip("h100-sxm").measured_rates["peak_flops.bf16"].rate
+    assert (printed, achieved["peak_flops"]) == (rw.chip("h100-sxm").peak("bf16"), measured)
+    assert main(["check", file, "--chip", chip_file(tmp_path), "--peaks", "achievable"]) == 2
+    assert "Mine has no measured peak or bandwidth" in capsys.readouterr().err
+
+
+def test_a_chip_other_than_that_of_the_profile_is_said(capsys: Capture) -> None:
+    trace = str(FIXTURES / "gpu" / "block_eager.json.gz")
+    assert main(["check", trace, "--chip", "mi300x"]) == 0
+    said = "ran on NVIDIA H100 SXM5 80GB, and --chip judges it by AMD Instinct MI300X"
+    assert said in capsys.readouterr().err
+    assert main(["check", trace, "--chip", "h100-sxm"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_tar_archive_is_refused_in_words(capsys: Capture, tmp_path: Path) -> None:
+    write(tmp_path / "trace.json", "{}")
+    with tarfile.open(tmp_path / "both.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "trace.json", "trace.json")
+    assert main(["check", str(tmp_path / "both.tgz")]) == 2
+    assert "a tar archive, which is not opened: unpack it into a folder" in capsys.readouterr().err

@@ -76,3 +76,14 @@ def test_what_cannot_be_read_says_why_in_one_sentence(tmp_path: Path, capsys: Ca
     assert main(["read", str(path)]) == 2
     assert main(["read", str(path), "--rows", "-1"]) == 2
     assert "begins with 'hello" in capsys.readouterr().err
+
+
+def test_the_messages_of_collectives_are_a_table(capsys: Capture, tmp_path: Path) -> None:
+    about = {"Collective name": "allreduce", "In msg nelems": 1_000_000, "Out msg nelems": 1_000_000}
+    args = {**about, "Group size": 8, "dtype": "Float", "device": 0, "stream": 9}
+    event = {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ts": 1, "dur": 100}
+    trace = json.dumps({"schemaVersion": 1, "traceEvents": [{**event, "args": args}]})
+    assert main(["read", str(write(tmp_path / "trace.json", trace))]) == 0
+    said = capsys.readouterr().out
+    # 4 MB in 100 us, of which a rank sends 2 x 7 / 8.
+    assert "all-reduce  8      4 MB  1      100 µs     70 GB/s" in said

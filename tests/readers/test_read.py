@@ -161,8 +161,9 @@ def test_where_a_trace_needs_a_package_the_profile_beside_it_is_read(
     (tmp_path / "run.roofline_model.json").write_bytes(XPROF.read_bytes())
     kernels = read(tmp_path)
     assert kernels.names.tolist() == read(XPROF).names.tolist()
-    assert kernels.warnings[-1].startswith(
-        f"another reader failed, so this one was used: {tmp_path}: reading .xplane.pb needs"
+    assert kernels.warnings[0].startswith(
+        f"another reader failed, so '{tmp_path / 'run.roofline_model.json'}' of format 'xprof' was read: "
+        f"{tmp_path}: reading .xplane.pb needs"
     )
     (tmp_path / "other.roofline_model.json").write_bytes(XPROF.read_bytes())
     with pytest.raises(ImportError, match="needs the package xprof"):
@@ -175,7 +176,7 @@ def test_a_folder_that_one_reader_cannot_read_is_read_by_another(tmp_path: Path)
     (tmp_path / "hosts.xplane.pb").write_bytes(b"\n\x10\x12\x0e/host:metadata")
     kernels = read(tmp_path)
     assert kernels.names.tolist() == read(FIXTURES / "rocprof" / "gfx90a").names.tolist()
-    assert "another reader failed, so this one was used: " in kernels.warnings[-1]
+    assert f"another reader failed, so '{tmp_path}' of format 'rocprof' was read: " in kernels.warnings[0]
 
 
 def test_one_bad_file_of_a_folder_names_how_to_read_the_others(tmp_path: Path) -> None:
