@@ -206,7 +206,7 @@ def _communication(kernels: Kernels) -> dict[str, Any]:
     told = messages.messages(kernels)
     columns = {name: _binary(getattr(told, name)) for name in ("size", "ranks", "count", "time", "fastest")}
     texts = {name: _texts(dict_encoded(getattr(told, name).tolist())) for name in ("kind", "group")}
-    return {**found, "messages": {**texts, **columns, "waiting": _binary(told.waiting_at_least)}}
+    return {**found, "messages": {**texts, **columns, "waiting": _binary(told.slower_than_fastest)}}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

@@ -175,7 +175,7 @@ class Facts:
     communication
         How communication overlaps with other kernels.
     waited
-        How long ranks waited at least in calls of the same message.
+        How long ranks waited at most in calls of the same message: longer than in the fastest call.
     messages_at_link
         The least time of all messages over the link, with and without its what-if rate; None without one.
     link
@@ -296,7 +296,7 @@ def _message_facts(kernels: Kernels, links: tuple[float, float] | None, topology
     if not has_messages(kernels):
         return {}
     told = messages(kernels)
-    found: dict[str, Any] = {"waited": float(np.nansum(told.waiting_at_least))}
+    found: dict[str, Any] = {"waited": float(np.nansum(told.slower_than_fastest))}
     if links is None or links[0] == links[1]:
         return found
     factor = bus_factor(told.kind.tolist(), told.ranks)
@@ -529,7 +529,7 @@ def _exposed_detail(facts: Facts) -> str:
         return f"With your what-if: over a link of {link} the same messages need at least {now} instead of {before}."
     told = _known(facts.communication)
     hidden = f"{format_percent(told.hidden_share)} of it hidden behind other kernels."
-    waited = f"In calls of the same message ranks waited at least {_seconds(facts.waited)}."
+    waited = f"In calls of the same message ranks waited up to {_seconds(facts.waited)}."
     return _sentences(f"It runs for {_seconds(told.time)}, {hidden}", waited if facts.waited > 0 else "")
 
 

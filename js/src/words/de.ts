@@ -639,7 +639,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     remains: (time) => `An allen Rooflines blieben ${time}.`,
     exposed: (percent) => `Offene Kommunikation nimmt ${percent} der Rechenzeit ein.`,
     exposedDetail: (time, percent) => `Sie läuft ${time}, davon ${percent} verdeckt von anderen Kernels.`,
-    waited: (time) => `Bei gleichen Nachrichten warteten Ränge mindestens ${time}.`,
+    waited: (time) => `Bei gleichen Nachrichten warteten Ränge bis zu ${time}.`,
     overLink: (link, now, before) =>
       `Mit Ihrer Annahme: über einen Link mit ${link} brauchen dieselben Nachrichten mindestens ${now} statt ${before}.`,
     category: (family, percent, device, idle) =>
@@ -729,7 +729,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     algorithm: "algbw",
     ofLinkRow: "vom Link",
     ofNamed: (percent, link) => `${percent} von ${link}`,
-    waitingRow: "Warten, mindestens",
+    waitingRow: "Warten, höchstens",
     note: "Hinweis",
     group: "Gruppe",
     aboveRing: "mehr als der Link eines Rings: der Switch addiert vielleicht",
@@ -743,7 +743,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       const of = ranks.length > 0 ? ` von ${ranks.map(whole).join(", ")} Rängen` : "";
       return `${count === 1 ? "1 Nachricht" : `${whole(count)} Nachrichten`}${of} · Dach für Topologie ${topology}`;
     },
-    heads: ["Nachricht", "Aufrufe", "Busband\u00adbreite", "Vom Link", "Warten\u00a0≥"],
+    heads: ["Nachricht", "Aufrufe", "Busband\u00adbreite", "Vom Link", "Warten\u00a0≤"],
     ofLink: (percent) => `${percent} vom Link`,
     waiting: "Warten",
     waitLongest: "Warten am längsten",

@@ -652,7 +652,7 @@ export const catalogue = {
     exposed: (percent: string) => `Exposed communication takes ${percent} of the busy time.`,
     exposedDetail: (time: string, percent: string) =>
       `It runs for ${time}, ${percent} of it hidden behind other kernels.`,
-    waited: (time: string) => `In calls of the same message ranks waited at least ${time}.`,
+    waited: (time: string) => `In calls of the same message ranks waited up to ${time}.`,
     overLink: (link: string, now: string, before: string) =>
       `With your what-if: over a link of ${link} the same messages need at least ${now} instead of ${before}.`,
     category: (family: string, percent: string, device: string, idle: string) =>
@@ -740,7 +740,7 @@ export const catalogue = {
     algorithm: "algbw",
     ofLinkRow: "of link",
     ofNamed: (percent: string, link: string) => `${percent} of ${link}`,
-    waitingRow: "waiting, at least",
+    waitingRow: "waiting, at most",
     note: "note",
     group: "group",
     aboveRing: "above the wire of a ring: the switch may add",
@@ -754,7 +754,7 @@ export const catalogue = {
       const of = ranks.length > 0 ? ` of ${listed(ranks.map(whole))} ranks` : "";
       return `${count === 1 ? "1 message" : `${whole(count)} messages`}${of} · bus bandwidths under the roof of a ${topology}`;
     },
-    heads: ["Message", "Calls", "Bus bandwidth", "Of link", "Waiting\u00a0≥"],
+    heads: ["Message", "Calls", "Bus bandwidth", "Of link", "Waiting\u00a0≤"],
     ofLink: (percent: string) => `${percent} of link`,
     waiting: "waiting",
     waitLongest: "Wait longest",
