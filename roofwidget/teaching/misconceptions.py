@@ -10,7 +10,7 @@ from roofwidget.chips import Chip
 from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
-from roofwidget.teaching.bank.counts import H100, V7X, kernel, of_2009, of_op
+from roofwidget.teaching.bank.counts import H100, V7X, kernel, of_2009, of_op, record
 from roofwidget.teaching.bank.exercise import in_order
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
@@ -431,28 +431,30 @@ def _more_cores() -> Misconception:
 def _fusion_always() -> Misconception:
     elements = 2**24
     tensor = 2 * elements
-    costly = 3000 * elements
+    costly = 200 * elements
+    work = {
+        "costly": (costly, 2 * tensor),
+        "reader 1": (elements, 2 * tensor),
+        "reader 2": (elements, 2 * tensor),
+        "costly + reader 1": (costly + elements, 2 * tensor),
+        "costly + reader 2": (costly + elements, 2 * tensor),
+        "costly + both readers": (costly + 2 * elements, 3 * tensor),
+    }
     return _misconception(
         "fusion-always-helps",
-        prompt="An elementwise kernel does 3000 FLOP for each element, and two kernels read its result. "
-        "Should it be fused into each of the two?",
+        prompt="An elementwise kernel reads and writes bf16 (2 B) and does 200 FLOP in fp32 for each element. It runs "
+        "on the vector units of a GPU, which do 67 TFLOP/s. Two kernels read its result. Should it be fused into each "
+        "of the two?",
         belief="Yes, fusion always makes a program faster.",
         why="Fused into two kernels the costly arithmetic runs twice. It saves bytes that were not the bottleneck.",
         right="No, because then the costly arithmetic runs twice.",
-        truth="Three kernels take 51 µs and twice 20 µs: 91 µs. Fused into both readers, two kernels take 51 µs each: "
-        "102 µs. A single kernel with all three does the arithmetic once and writes both results: 51 µs.",
+        truth="Three kernels take 50.1 µs and twice 20 µs: 90.1 µs. Fused into both readers, two kernels take 50.3 µs "
+        "each: 100.7 µs. A single kernel with all three does the arithmetic once and writes both results: 50.6 µs.",
         others={"It makes no difference, because the FLOPs are the same.": "The fused kernels do the FLOPs twice."},
         source=_DERIVED,
         setup={
-            "chips": [H100],
-            "kernels": [
-                Kernel("costly", costly, 2 * tensor),
-                Kernel("reader 1", elements, 2 * tensor),
-                Kernel("reader 2", elements, 2 * tensor),
-                Kernel("costly + reader 1", costly + elements, 2 * tensor),
-                Kernel("costly + reader 2", costly + elements, 2 * tensor),
-                Kernel("costly + both readers", costly + 2 * elements, 3 * tensor),
-            ],
+            "chips": [record("h100-sxm", "fp32")],
+            "kernels": [Kernel(name, flops, moved, precision="fp32") for name, (flops, moved) in work.items()],
         },
         difficulty=2,
     )

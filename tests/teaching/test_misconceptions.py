@@ -170,13 +170,15 @@ def _more_cores(model: RooflineModel) -> list[str]:
 
 def _fusion_always(model: RooflineModel) -> list[str]:
     (bound,) = _bounds(model)
-    n = 2**24
-    costly, reader, fused, all_three = 3000 * n / PEAK, 4 * n / BANDWIDTH, 3001 * n / PEAK, 3002 * n / PEAK
-    assert bound.time.tolist() == _about([costly, reader, reader, fused, fused, all_three])
-    assert 2 * fused > costly + 2 * reader > all_three
-    assert 3 * 2 * n / BANDWIDTH < all_three
-    times = [costly, reader, costly + 2 * reader, fused, 2 * fused, all_three]
-    return [f"{seconds * 1e6:.0f} µs" for seconds in times]
+    # Elementwise work runs on the vector units: 132 SMs with 256 fp32 FLOP in each of 1.98e9 cycles per second.
+    n, vector = 2**24, 132 * 256 * 1.98e9
+    assert bound.chip.peak("fp32") == pytest.approx(vector, rel=2e-3)
+    costly, fused, all_three = (flops * n / 67e12 for flops in (200, 201, 202))
+    reader = 4 * n / BANDWIDTH
+    has_columns(bound, time=_about([costly, reader, reader, fused, fused, all_three]))
+    assert 2 * fused > costly + 2 * reader > all_three > 6 * n / BANDWIDTH
+    times = [costly, costly + 2 * reader, fused, 2 * fused, all_three]
+    return [f"twice {reader * 1e6:.0f} µs", *(f"{seconds * 1e6:.1f} µs" for seconds in times)]
 
 
 def _before_a_product(model: RooflineModel) -> list[str]:
@@ -287,3 +289,12 @@ def test_one_dot_is_the_time_if_one_limit_holds_for_all_kernels() -> None:
 
 def test_the_keys_of_the_questions_differ_from_those_of_the_bank() -> None:
     assert all(one.question.key == f"misconception-{name}" for name, one in FOUND.items())
+
+
+def test_elementwise_work_that_bounds_a_kernel_is_judged_by_the_vector_units() -> None:
+    # Without matrix products no kernel reaches the peak of the tensor cores.
+    kernels = FOUND["fusion-always-helps"].setup["kernels"]
+    assert {one.precision for one in kernels} == {"fp32"}
+    (chip,) = FOUND["fusion-always-helps"].setup["chips"]
+    assert chip.peak("fp32") == 67e12
+    assert "67 TFLOP/s" in FOUND["fusion-always-helps"].question.prompt
