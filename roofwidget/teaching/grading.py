@@ -111,7 +111,8 @@ def grade(
         The questions or their records, in the order of the result; or a widget whose story asks them. By default those
         of the widget's story or of the file. A learner can edit a file: for marks that count, give the questions.
     counts
-        Which of several answers to a question counts: the last one, the first one, or a right one if there is one.
+        Which of several answers to a question counts: the last one, the first one, or a right one if there is one. What
+        is no number, no option or no partition is no first answer.
 
     Raises
     ------
@@ -202,8 +203,9 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
 
 
 def _grade(question: Question, attempts: list[Any], counts: str, strays: list[str]) -> Grade:
-    checks = [(value, question.check(value)) for value in attempts]
+    checks = [(value, question.check(value, attempt)) for attempt, value in enumerate(attempts, 1)]
     right = [one for one in checks if one[1].correct]
+    readable = [one for one in checks if one[1].said != "invalid"]
     if not checks:
         close = nearest(question.key, strays, most=1)
         hint = f" There is an answer to '{close[0]}', which no question has: is it meant for this one?" if close else ""
@@ -211,5 +213,5 @@ def _grade(question: Question, attempts: list[Any], counts: str, strays: list[st
     elif counts == "best" and right:
         value, check = right[-1]
     else:
-        value, check = checks[0 if counts == "first" else -1]
+        value, check = (readable or checks)[0] if counts == "first" else checks[-1]
     return Grade(question.key, check.correct, value, len(attempts), check.message, check.factor)

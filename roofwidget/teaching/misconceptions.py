@@ -11,7 +11,6 @@ from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
 from roofwidget.teaching.bank.counts import H100, V7X, kernel, of_2009, of_op, record
-from roofwidget.teaching.bank.exercise import in_order
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
@@ -103,7 +102,7 @@ def _misconception(
         difficulty=difficulty,
         setup=setup,
     )
-    return Misconception(name, belief, truth, in_order(question), setup)
+    return Misconception(name, belief, truth, question.shuffled(), setup)
 
 
 def _matmul(seconds: float | None = None, name: str = "matmul") -> Kernel:

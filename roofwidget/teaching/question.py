@@ -5,18 +5,20 @@ The front end checks answers by the same rules (`js/src/roofline/answers.ts`): a
 
 from __future__ import annotations
 
+import hmac
 import math
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from roofwidget import units
 from roofwidget.support.did_you_mean import did_you_mean, listed
-from roofwidget.support.text_tables import one_line, without_surrogates
+from roofwidget.support.text_tables import counted, one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.workloads import Graph
+from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.graph_record import from_record as graph_from_record
 from roofwidget.workloads.graph_record import to_record as graph_to_record
 from roofwidget.workloads.partition import Partition
@@ -36,8 +38,11 @@ UNIT_OF_TARGET: Final[Mapping[str, str]] = {
 }
 # Rounding may move a number that is exactly at the limit.
 _ROUNDING: Final = 1e-9
-# A message names no larger factor, and none below its inverse.
-_MAX_FACTOR: Final = 10_000
+# A band of the feedback says how far off an answer is, not by which factor.
+_NEAR: Final = 2.0
+_FAR: Final = 10.0
+# An option that begins so only makes sense after the others.
+_LAST: Final = ("none of these", "cannot be said", "it cannot be said")
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LEVELS: Final = (1, 2, 3)
 _MAX_LETTERS: Final = 40
@@ -57,6 +62,10 @@ class Check(EqualWhereUnknown):
     factor
         For a number, the answer divided by the right answer. For a merge, the bytes that the partition moves, divided
         by the bytes that are needed. NaN if this is not defined.
+    said
+        What the message is: "right"; "invalid" for an answer that is no number, no option or no partition; the id of
+        a wrong option; "listed" for one of `Question.wrong_answers`; "direction", "band" or "method" for another wrong
+        number; "kernels", "tensor" or "bytes" for a merge.
     """
 
     __module__ = "roofwidget"
@@ -64,6 +73,7 @@ class Check(EqualWhereUnknown):
     correct: bool
     message: str
     factor: float = math.nan
+    said: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +101,15 @@ class Question:
         number may be 5 % off, and a dragged number 20 %. Other answers have none.
     options
         For "choice": for each option, the text that a learner who chooses it gets. A wrong option must have a text.
+    option_ids
+        For "choice": the names of the options, in the order of `options`. They stay with their options in another order
+        and in another language, and an answer may name them. By default "a1", "a2" and so on.
+    wrong_answers
+        For "number" and "drag": wrong answers that learners often give, such as the inverse, each with the text that a
+        learner who gives it gets. Numbers in base units or texts with units. None of them may count as right.
+    method
+        For "number" and "drag": how the answer is computed, in words without numbers. A learner gets it after the third
+        wrong answer.
     explanation
         The text that the learner gets after the right answer, as Markdown.
     on
@@ -118,7 +137,7 @@ class Question:
     --------
     >>> ridge = Question(key="ridge", prompt="Where is the ridge point?", answer=166.3, unit="FLOP/B")
     >>> ridge.check("166").correct, ridge.check(1663).message
-    (True, 'Not yet: 10 times too large.')
+    (True, 'Not yet: too large.')
     """
 
     __module__ = "roofwidget"
@@ -130,6 +149,9 @@ class Question:
     unit: str = ""
     tolerance: float | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    option_ids: Sequence[str] = ()
+    wrong_answers: Mapping[Any, str] = field(default_factory=dict)
+    method: str = ""
     explanation: str = ""
     on: Target | None = None
     kernel: str | None = None
@@ -144,7 +166,7 @@ class Question:
                 f"a question's key has letters, digits, '.', '_' and '-', and starts with a letter or digit, "
                 f"not {self.key!r:.60}"
             )
-        for name in ("prompt", "unit", "explanation", "source"):
+        for name in ("prompt", "unit", "method", "explanation", "source"):
             if not isinstance(text := getattr(self, name), str):
                 raise TypeError(f"question '{self.key}': expected text for {name}, got {text!r:.60}")
         natural = "merge" if self.graph else "drag" if self.on else "choice" if self.options else "number"
@@ -160,6 +182,7 @@ class Question:
         self._check_options()
         checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_choices}
         checked.get(self.kind, self._check_groups)()
+        self._check_wrong_answers()
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -206,6 +229,37 @@ class Question:
         self._set("options", {without_surrogates(option): said for option, said in self.options.items()})
         if self.kind == "choice" and isinstance(self.answer, str):
             self._set("answer", without_surrogates(self.answer))
+        self._check_option_ids()
+
+    def _check_option_ids(self) -> None:
+        count = len(self.options)
+        ids = tuple(self.option_ids) or tuple(f"a{number}" for number in range(1, count + 1))
+        if len(ids) != count or len({*ids, *self.options}) != 2 * count or not all(map(_is_key, ids)):
+            raise self._wrong(
+                f"option_ids has a name of its own for each of {count} options, of letters, digits, '.', '_' and '-', "
+                f"not {list(ids)!r:.60}"
+            )
+        self._set("option_ids", ids)
+
+    def _check_wrong_answers(self) -> None:
+        if not isinstance(self.wrong_answers, Mapping):
+            raise TypeError(
+                f"question '{self.key}': expected a mapping from numbers to texts for wrong_answers, got "
+                f"{self.wrong_answers!r:.60}"
+            )
+        if (self.wrong_answers or self.method) and self.kind not in ("number", "drag"):
+            raise self._wrong(f"a {self.kind} has no wrong_answers and no method")
+        found: dict[float, str] = {}
+        for given, said in self.wrong_answers.items():
+            number = self.number(given)
+            if isinstance(number, str):
+                raise self._wrong(f"wrong_answers: {number}")
+            if not isinstance(said, str) or not said:
+                raise self._wrong(f"the wrong answer {given!r:.60} has no text that says why it is wrong")
+            if self._is_near(number, self.answer):
+                raise self._wrong(f"the wrong answer {given!r:.60} counts as right")
+            found.setdefault(number, said)
+        self._set("wrong_answers", found)
 
     def _check_choices(self) -> None:
         if len(self.options) < 2:  # noqa: PLR2004 - a choice
@@ -250,61 +304,103 @@ class Question:
                 return f"{_short(value)} does not fit a double-precision number"
         return number if math.isfinite(number) else f"{number} is not a finite number"
 
-    def check(self, value: Any) -> Check:
+    def shuffled(self, seed: int | None = None) -> Question:
+        """Return the question with its options in an order that a seed and the key give.
+
+        No place has the right option for all seeds. "None of these" and "Cannot be said" stay last. Answers and ids
+        belong to options, so the order does not change what is right.
+        """
+        places = dict(zip(self.options, self.option_ids, strict=True))
+
+        def place(option: str) -> tuple[bool, bytes]:
+            text = f"{self.key}|{option}".encode()
+            return option.casefold().startswith(_LAST), hmac.digest(str(seed).encode(), text, "sha256")
+
+        order = sorted(self.options, key=place)
+        return replace(
+            self,
+            options={option: self.options[option] for option in order},
+            option_ids=tuple(places[option] for option in order),
+        )
+
+    def check(self, value: Any, attempt: int = 1) -> Check:
         """Return whether an answer is right, and a message for the learner. Accepts any value.
+
+        The message never has the factor between an answer and the right one, because that would give the answer away.
 
         Parameters
         ----------
         value
-            For "number" and "drag" a number in base units, or text with a unit. For "choice" the text of an option. For
-            "merge" a list of groups, each a list of names of ops. None if there is no answer.
+            For "number" and "drag" a number in base units, or text with a unit. For "choice" the text of an option, or
+            its id. For "merge" a list of groups, each a list of names of ops. None if there is no answer.
+        attempt
+            Which answer of the learner this is, from 1. The message to the first wrong number says whether it is too
+            large, that to the second one how far off it is, and later ones the method.
         """
         if value is None:
             return Check(correct=False, message="Not answered.")
         if self.kind == "choice":
             return self._check_choice(value)
         if self.kind == "merge":
-            return self._check_merge(value)
-        return self._check_size(value)
+            return self._check_merge(value, attempt)
+        return self._check_size(value, attempt)
 
-    def _check_size(self, value: Any) -> Check:
+    def _is_near(self, number: float, answer: float) -> bool:
+        """Return whether a number is within the tolerance of another one."""
+        if answer <= 0 or number <= 0:
+            return number == answer
+        return abs(math.log2(number) - math.log2(answer)) <= float(self.tolerance or 0) + _ROUNDING
+
+    def _check_size(self, value: Any, attempt: int) -> Check:
         number = self.number(value)
         if isinstance(number, str):
-            return Check(correct=False, message=f"{number[:1].upper()}{number[1:]}.")
-        way = "large" if number > self.answer else "small"
-        if self.answer <= 0 or number <= 0:
-            correct = number == self.answer
-            return Check(correct, "Right." if correct else f"Not yet: too {way}.")
-        factor = number / self.answer if math.isfinite(number / self.answer) else math.nan
-        distance = math.log2(number) - math.log2(self.answer)
-        if abs(distance) <= float(self.tolerance or 0) + _ROUNDING:
-            return Check(correct=True, message="Right.", factor=factor)
-        if abs(distance) > math.log2(_MAX_FACTOR):
-            return Check(correct=False, message=f"Not yet: too {way}.", factor=factor)
-        size = units.format_factor(2.0 ** abs(distance))
-        return Check(correct=False, message=f"Not yet: {size} times too {way}.", factor=factor)
+            return Check(correct=False, message=f"{number[:1].upper()}{number[1:]}.", said="invalid")
+        has_factor = self.answer > 0 and number > 0 and math.isfinite(number / self.answer)
+        factor = number / self.answer if has_factor else math.nan
+        if self._is_near(number, self.answer):
+            return Check(correct=True, message="Right.", factor=factor, said="right")
+        listed = min(self.wrong_answers, key=lambda wrong: abs(wrong - number), default=math.nan)
+        if self._is_near(number, listed):
+            return Check(correct=False, message=f"Not yet. {self.wrong_answers[listed]}", factor=factor, said="listed")
+        if attempt > 2 and self.method:  # noqa: PLR2004 - after a direction and a band
+            return Check(correct=False, message=f"Not yet. {self.method}", factor=factor, said="method")
+        way = f"Not yet: too {'large' if number > self.answer else 'small'}"
+        if attempt == 1 or not (self.answer > 0 and number > 0):
+            return Check(correct=False, message=f"{way}.", factor=factor, said="direction")
+        return Check(correct=False, message=f"{way}, {_band(number, self.answer)}", factor=factor, said="band")
 
     def _check_choice(self, value: Any) -> Check:
-        if value not in self.options if isinstance(value, str) else True:
-            return Check(correct=False, message=f"{_short(value)} is none of the options.")
-        correct = value == self.answer
-        said = self.options[value]
-        return Check(correct, f"{'Right.' if correct else 'Not yet.'}{f' {said}' if said else ''}")
+        ids = dict(zip(self.option_ids, self.options, strict=True))
+        option = ids.get(value, value) if isinstance(value, str) else ""
+        if option not in self.options:
+            return Check(correct=False, message=f"{_short(value)} is none of the options.", said="invalid")
+        correct, said = option == self.answer, self.options[option]
+        chosen = next(name for name, text in ids.items() if text == option)
+        return Check(
+            correct,
+            f"{'Right.' if correct else 'Not yet.'}{f' {said}' if said else ''}",
+            said="right" if correct else chosen,
+        )
 
-    def _check_merge(self, value: Any) -> Check:
+    def _check_merge(self, value: Any, attempt: int) -> Check:
         try:
             given = self._partition(value)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            return Check(correct=False, message=f"This is no partition: {error}.")
+            return Check(correct=False, message=f"This is no partition: {error}.", said="invalid")
         best = self._partition(self.answer)
         factor = given.excess() / best.excess()
         if factor <= 1:
-            return Check(correct=True, message="Right.", factor=factor)
-        return Check(
-            correct=False,
-            message=f"Not yet: it moves {units.format_factor(factor)} times the bytes that are needed.",
-            factor=factor,
-        )
+            return Check(correct=True, message="Right.", factor=factor, said="right")
+        count = counted(len(given.groups), "kernel")
+        if attempt == 1:
+            message, said = f"{count}. Fewer bytes are possible.", "kernels"
+        elif attempt == 2:  # noqa: PLR2004 - after the number of kernels
+            message, said = f"{count}. '{_largest_between(given, best)}' costs most bytes.", "tensor"
+        else:
+            moved, least = (evaluate(one.total_bytes(), one.graph.environment()) for one in (given, best))
+            needed, now = (units.format_quantity(one, "B", 4) for one in (least, moved))
+            message, said = f"{count} move {now}. {needed} can be reached.", "bytes"
+        return Check(correct=False, message=f"Not yet: {message}", factor=factor, said=said)
 
     @property
     def attempt(self) -> Any:
@@ -334,6 +430,9 @@ class Question:
             "unit": self.unit,
             "tolerance": self.tolerance,
             "options": [[one, said] for one, said in self.options.items()],
+            "option_ids": list(self.option_ids),
+            "wrong_answers": [[number, said] for number, said in self.wrong_answers.items()],
+            "method": self.method,
             "explanation": self.explanation,
             "on": self.on,
             "kernel": self.kernel,
@@ -352,10 +451,44 @@ class Question:
             If the record is not that of a question.
         """
         parts = dict(record)
-        parts["options"] = dict(parts.get("options") or [])
+        for pairs in ("options", "wrong_answers"):
+            parts[pairs] = dict(parts.get(pairs) or [])
         if parts.get("graph") is not None:
             parts["graph"] = graph_from_record(parts["graph"])
         return cls(**parts)
+
+
+def _is_key(text: object) -> bool:
+    return isinstance(text, str) and _KEY.fullmatch(text) is not None
+
+
+def _band(number: float, answer: float) -> str:
+    """Return how far a wrong number is from the answer, without the factor."""
+    distance = abs(math.log2(number) - math.log2(answer))
+    if distance <= math.log2(_NEAR) + _ROUNDING:
+        return f"within a factor of {_NEAR:g}."
+    if distance <= math.log2(_FAR) + _ROUNDING:
+        return f"{_NEAR:g} to {_FAR:g} times off: a factor such as 2, or the bytes of a number."
+    return f"more than {_FAR:g} times off: look at the prefixes."
+
+
+def _largest_between(given: Partition, best: Partition) -> str:
+    """Return the largest tensor that kernels of a partition hand on, and that stays on chip in the best partition."""
+    graph, values = given.graph, given.graph.environment()
+
+    def handed_on(partition: Partition) -> dict[str, int]:
+        place = {op: at for at, group in enumerate(partition.groups) for op in group}
+        maker = {tensor.name: place[op.name] for op in graph.ops for tensor in op.outputs}
+        read = {(tensor, place[op.name]) for op in graph.ops for tensor in op.inputs}
+        return {
+            tensor.name: evaluate(tensor.bytes, values)
+            for tensor, reader in read
+            if maker.get(tensor.name, reader) != reader
+        }
+
+    now, still = handed_on(given), handed_on(best)
+    costs = {name: size for name, size in now.items() if name not in still} or now
+    return max(sorted(costs), key=costs.__getitem__, default=graph.ops[0].inputs[0].name)
 
 
 def _short(value: object) -> str:

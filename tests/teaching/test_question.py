@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -60,13 +61,67 @@ def test_a_typed_number_may_have_its_unit_with_a_prefix(case: dict[str, Any]) ->
     assert found == case["value"] if case["value"] is not None else isinstance(found, str)
 
 
-def test_a_wrong_number_is_answered_with_its_factor() -> None:
-    question = number()
-    assert question.check(200).message == "Not yet: 2 times too large."
-    assert question.check(25).message == "Not yet: 4 times too small."
+def test_a_wrong_number_is_told_its_direction_then_its_band_then_the_method() -> None:
+    question = number(method="Peak divided by bandwidth.")
+    assert question.check(200).message == "Not yet: too large."
+    assert question.check(25).message == "Not yet: too small."
     assert question.check(104.9).message == "Right."
     assert question.check(0).message == "Not yet: too small."
     assert question.check("many").message == "'many' is not a number."
+    near = "Not yet: too large, within a factor of 2."
+    middle = "Not yet: too small, 2 to 10 times off: a factor such as 2, or the bytes of a number."
+    far = "Not yet: too small, more than 10 times off: look at the prefixes."
+    for typed, message in ((200, near), (106, near), (49, middle), (10, middle), (9, far), (1e-9, far)):
+        assert question.check(typed, 2).message == message
+        assert question.check(typed, 3).message == question.check(typed, 9).message
+        assert question.check(typed, 3).message == "Not yet. Peak divided by bandwidth."
+    assert number().check(200, 3).message == near
+    said = [
+        question.check(typed, attempt).said for typed, attempt in ((200, 1), (200, 2), (200, 3), (100, 4), ("x", 1))
+    ]
+    assert said == ["direction", "band", "method", "right", "invalid"]
+
+
+def test_no_message_to_a_wrong_number_has_a_factor_that_solves_the_question() -> None:
+    question = number(295.373)
+    for typed in (1, 3.7, 80, 1000, 1e6):
+        factor = max(typed / 295.373, 295.373 / typed)
+        for attempt in (1, 2, 3):
+            digits = re.findall(r"[0-9.]*[0-9]", question.check(typed, attempt).message)
+            assert {*digits} <= {"2", "10"}
+            assert f"{factor:.3g}" not in digits
+
+
+def test_a_listed_wrong_answer_gets_its_own_text() -> None:
+    inverse = "You divided bandwidth by peak."
+    question = number(295.4, unit="FLOP/B", wrong_answers={0.003386: inverse})
+    check = question.check(0.0034)
+    assert (check.correct, check.message, check.said) == (False, f"Not yet. {inverse}", "listed")
+    assert question.check(0.0034, 3).said == "listed"
+    assert question.check(0.004).message == "Not yet: too small."
+    # Of two listed answers the nearer one is meant.
+    close = number(100, wrong_answers={200: "Twice.", 208: "Nearly."})
+    assert [close.check(given).message for given in (201, 207)] == ["Not yet. Twice.", "Not yet. Nearly."]
+    times = number("1 ms", unit="s", wrong_answers={"2 ms": "Reads and writes."})
+    assert times.check("2 ms").message == "Not yet. Reads and writes."
+
+
+def test_an_option_has_an_id_that_stays_with_it_in_another_order() -> None:
+    texts = {"compute": "It needs 1 ms.", "HBM": "3 ms.", "L2": "2 ms."}
+    question = Question(key="q", prompt="?", answer="HBM", options=texts)
+    assert question.option_ids == ("a1", "a2", "a3")
+    assert question.check("a2").message == "Right. 3 ms."
+    assert (question.check("a3").said, question.check("L2").said, question.check("HBM").said) == ("a3", "a3", "right")
+    seen = set()
+    for seed in range(30):
+        other = question.shuffled(seed)
+        seen.add(tuple(other.options))
+        assert dict(zip(other.option_ids, other.options, strict=True)) == {"a1": "compute", "a2": "HBM", "a3": "L2"}
+        assert dict(other.options) == texts
+        assert other.check("a2").correct
+    assert len(seen) == 6
+    german = Question(key="q", prompt="?", answer="Speicher", options={"Rechnen": "1 ms.", "Speicher": ""})
+    assert german.check("a2").correct
 
 
 def test_a_choice_says_why_an_option_is_wrong() -> None:
@@ -94,9 +149,13 @@ def test_a_merge_is_right_if_no_partition_moves_fewer_bytes() -> None:
     assert (half.correct, half.factor, half.message) == (
         False,
         2.0,
-        "Not yet: it moves 2 times the bytes that are needed.",
+        "Not yet: 2 kernels. Fewer bytes are possible.",
     )
     assert question.check([["dropout"], ["gelu"], ["relu"]]).factor == 3.0
+    # The tensor between the two kernels is the result of gelu.
+    assert question.check([["dropout", "gelu"], ["relu"]], 2).message == "Not yet: 2 kernels. 'gelu' costs most bytes."
+    reached = "Not yet: 2 kernels move 32.77 kB. 16.38 kB can be reached."
+    assert question.check([["dropout", "gelu"], ["relu"]], 3).message == reached
     assert question.check([["dropout", "relu"], ["gelu"]]).message.startswith("This is no partition")
 
 
@@ -174,6 +233,16 @@ def test_a_drag_has_the_unit_of_what_is_dragged_and_a_wider_tolerance() -> None:
         ({"options": {"a": "x"}, "answer": "a"}, "a choice has at least two options"),
         ({"options": {"a": "x", "b": "y"}, "answer": "c"}, "the answer 'c' is none of its options"),
         ({"options": {"a": "", "b": ""}, "answer": "a"}, "the option 'b' has no text that says why it is wrong"),
+        (
+            {"options": {"a": "", "b": "no"}, "answer": "a", "option_ids": ["x"]},
+            "a name of its own for each of 2 options",
+        ),
+        ({"options": {"a": "", "b": "no"}, "answer": "a", "option_ids": ["b", "c"]}, "a name of its own for each"),
+        ({"options": {"a": "", "b": "no"}, "answer": "a", "method": "Look."}, "a choice has no wrong_answers"),
+        ({"wrong_answers": {1.04: "No."}}, "question 'q': the wrong answer 1.04 counts as right"),
+        ({"wrong_answers": {2: ""}}, "the wrong answer 2 has no text that says why it is wrong"),
+        ({"wrong_answers": {"x": "No."}}, "question 'q': wrong_answers: 'x' is not a number"),
+        ({"wrong_answers": [2]}, "question 'q': expected a mapping from numbers to texts for wrong_answers, got [2]"),
         ({"graph": tail(), "answer": [["gelu", "drop"]]}, "question 'q': answer: "),
     ],
 )
@@ -187,6 +256,7 @@ def test_a_question_whose_parts_do_not_fit_is_refused(parts: dict[str, Any], mes
     "question",
     [
         number(unit="FLOP/B", source="a book", difficulty=2, explanation="**So.**"),
+        number(unit="FLOP/B", wrong_answers={"2 kFLOP/B": "A prefix."}, method="Divide."),
         number(2e12, on="rate", kernel="matmul"),
         Question(key="q", prompt="?", answer="a", options={"a": "", "b": "no"}),
         Question(key="q", prompt="?", answer=[["dropout"], ["gelu", "relu"]], graph=tail()),

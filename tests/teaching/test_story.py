@@ -181,6 +181,20 @@ def test_answers_that_are_no_list_are_refused(wrong: Any) -> None:
         rw.RooflineModel(answers={"ridge": wrong})
 
 
+def test_the_first_answer_is_the_first_that_can_be_read_and_later_ones_are_told_more() -> None:
+    question = rw.Question(key="q", prompt="How many?", answer=100.0)
+    model = rw.RooflineModel(["v5p"], [])
+    rw.Story(model, [question])
+    model.answers = {"q": ["many", 100, 400]}
+    assert rw.grade(model, counts="first").points == 1
+    assert (
+        rw.grade(model)["q"].message
+        == "Not yet: too large, 2 to 10 times off: a factor such as 2, or the bytes of a number."
+    )
+    model.answers = {"q": ["many"]}
+    assert rw.grade(model, counts="first")["q"].message == "'many' is not a number."
+
+
 def test_grades_count_the_last_the_first_or_a_right_answer() -> None:
     model, _ = told()
     model.answers = {"ridge": [166.0, 100.0], "bound": ["HBM"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,25 +42,6 @@ class Draw:
         return printed if self._random is None else self._random.choice(others)
 
 
-# An option that begins so only makes sense after the others.
-_LAST: Final = ("none of these", "cannot be said")
-
-
-def in_order(question: Question, seed: int | None = None) -> Question:
-    """Return a question whose options have an order that the seed and its key give: no place has the right option.
-
-    Answers are the texts of options, so the order does not change what is right.
-    """
-    if not question.options:
-        return question
-
-    def place(option: str) -> tuple[bool, bytes]:
-        text = f"{question.key}|{option}".encode()
-        return option.casefold().startswith(_LAST), hmac.digest(str(seed).encode(), text, "sha256")
-
-    return replace(question, options={one: question.options[one] for one in sorted(question.options, key=place)})
-
-
 Maker: TypeAlias = Callable[..., Question]
 """A function of a `Draw`, and of keywords that distinguish the exercises which it makes."""
 M = TypeVar("M", bound=Maker)
@@ -81,7 +61,7 @@ class Exercise:
         A source does not print the numbers of a seed: the question is then derived, after its source. An exercise that
         names another source for the drawn numbers keeps that source.
         """
-        question = in_order(self.make(Draw(seed, self.key), **self.fixed), seed)
+        question = self.make(Draw(seed, self.key), **self.fixed).shuffled(seed)
         prompt, source = self._printed
         if question.prompt == prompt or question.source != source or "Derived" in question.source:
             return question

@@ -16,7 +16,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.model import RooflineModel
 from roofwidget.teaching.bank import question_bank
-from roofwidget.teaching.bank.exercise import EXERCISES, in_order
+from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.misconceptions import misconceptions
 from roofwidget.teaching.question import Question
 from tests.teaching.bank.prompts import SEEDS, bank, numbers
@@ -175,10 +175,10 @@ def test_the_right_option_is_in_every_place() -> None:
 def test_the_order_of_options_is_that_of_their_hmac() -> None:
     question = Question(key="key", prompt="Which?", answer="b", options={"b": "", "a": "No.", "None of these": "No."})
     for seed in (None, 1, 2, 3):
-        order = list(in_order(question, seed).options)
+        order = list(question.shuffled(seed).options)
         digests = {one: hmac.new(str(seed).encode(), f"key|{one}".encode(), "sha256").digest() for one in "ab"}
         assert order == [*sorted("ab", key=digests.__getitem__), "None of these"]
-        assert in_order(question, seed).check("b").correct
+        assert question.shuffled(seed).check("b").correct
 
 
 def test_no_option_is_much_longer_than_the_others() -> None:
