@@ -132,6 +132,7 @@ def _saved(draw: Draw) -> Question:
         prompt=f"{_head(tokens, d)}{_KERNELS}A fused kernel moves queries, keys, values and output once, and no "
         "scores. How many times fewer bytes does the fused kernel move?",
         answer=moved[0] / moved[1],
+        wrong_answers={moved[1] / moved[0]: "This is the share that is left. The question asks how many times fewer."},
         explanation=f"The scores move 4 · {tokens}² elements, the matrices 4 · {tokens} · {d}: "
         f"1 + {tokens} / {d} = {moved[0] / moved[1]:g}.",
         source=_DERIVED,

@@ -13,6 +13,7 @@ from roofwidget.kernels.presets import preset
 from roofwidget.teaching.bank.counts import intensity, itemsize, kernel, of_2009, of_op, record
 from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import MODAL, exact
+from roofwidget.teaching.bank.slips import not_equal
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph, Tensor
 
@@ -27,6 +28,10 @@ _BALANCE: Final = "NHR, Node-Level Performance Engineering: code balance"
 _TEXTBOOK: Final = "Hennessy and Patterson, Computer Architecture, chapter 4"
 _STREAM: Final = "McCalpin's STREAM and the BLAS"
 _ALLOCATE: Final = "The cache reads a line before it stores into it (write-allocate). "
+_ALLOCATES: Final = {
+    True: "The cache also reads the line that is stored.",
+    False: "These stores bypass the cache: no line is read before it is stored.",
+}
 _NO_ALLOCATE: Final = "Stores bypass the cache (no write-allocate). "
 _WORD: Final = 8
 """Bytes of a word; any size gives the same FLOP/word."""
@@ -179,6 +184,11 @@ def _saxpy_bytes(draw: Draw) -> Question:
         prompt=f"`result[i] = scale * X[i] + Y[i]` runs over {millions} million elements in fp32 (4 B). {_ALLOCATE}"
         "How many bytes move between memory and cache?",
         answer=_saxpy(millions * 10**6, "fp32", allocate=True).count("bytes"),
+        wrong_answers={
+            _saxpy(millions * 10**6, "fp32", allocate=False).count(
+                "bytes"
+            ): "The cache also reads the lines of `result`.",
+        },
         unit="B",
         explanation="X and Y are read, `result` is read into the cache and later written: four arrays.",
         source=_STANFORD,
@@ -218,6 +228,7 @@ def _saxpy_intensity(draw: Draw, *, allocate: bool, source: str) -> Question:
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(_saxpy(_N, dtype, allocate=allocate)),
         unit="FLOP/B",
+        wrong_answers={intensity(_saxpy(_N, dtype, allocate=not allocate)): _ALLOCATES[allocate]},
         explanation=f"2 FLOP over {'3 reads' if allocate else '2 reads'} and 1 write of {itemsize(dtype)} B.",
         source=source,
     )
@@ -249,6 +260,7 @@ def _triad(draw: Draw, *, allocate: bool) -> Question:
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(_saxpy(_N, dtype, allocate=allocate)),
         unit="FLOP/B",
+        wrong_answers={intensity(_saxpy(_N, dtype, allocate=not allocate)): _ALLOCATES[allocate]},
         explanation=f"2 FLOP over {'3 reads' if allocate else '2 reads'} and 1 write of {itemsize(dtype)} B.",
         source=_STREAM,
     )
@@ -476,6 +488,7 @@ def _heat(draw: Draw, *, allocate: bool) -> Question:
         f"{_ALLOCATE if allocate else _NO_ALLOCATE}What is the arithmetic intensity?",
         answer=intensity(_seven_points(dtype, allocate=allocate)),
         unit="FLOP/B",
+        wrong_answers={intensity(_seven_points(dtype, allocate=not allocate)): _ALLOCATES[allocate]},
         explanation=f"8 FLOP over {'2 reads' if allocate else '1 read'} and 1 write of {itemsize(dtype)} B.",
         source=_WILLIAMS,
     )
@@ -608,6 +621,13 @@ def _x2_attainable(draw: Draw) -> Question:
         "Which rate can the kernel attain?",
         answer=answer,
         unit="FLOP/s",
+        wrong_answers=not_equal(
+            answer,
+            {
+                _X2[0]: "This is the peak. At this intensity the memory does not bring enough for it.",
+                ai * _X2[1]: "This is intensity times bandwidth. No kernel is faster than the peak.",
+            },
+        ),
         explanation=f"The smaller of 17.6 GFLOP/s and {ai:g} · 15 GB/s: {answer / 1e9:g} GFLOP/s, {bound_by}.",
         source=_WILLIAMS,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Final, TypeAlias, TypeVar
 
+from roofwidget.teaching.bank.slips import with_usual_slips
 from roofwidget.teaching.question import Question
 
 T = TypeVar("T")
@@ -61,7 +62,7 @@ class Exercise:
         A source does not print the numbers of a seed: the question is then derived, after its source. An exercise that
         names another source for the drawn numbers keeps that source.
         """
-        question = self.make(Draw(seed, self.key), **self.fixed).shuffled(seed)
+        question = with_usual_slips(self.make(Draw(seed, self.key), **self.fixed).shuffled(seed))
         prompt, source = self._printed
         if question.prompt == prompt or question.source != source or "Derived" in question.source:
             return question

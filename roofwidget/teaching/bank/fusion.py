@@ -11,6 +11,7 @@ from roofwidget.kernels.kernel import Kernel
 from roofwidget.teaching.bank.counts import H100_TEXT, TPUS, V7X, intensity, itemsize, of_op
 from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import GUIDE, exact, rates, short
+from roofwidget.teaching.bank.slips import not_equal
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph, Tensor, chain
 from roofwidget.workloads.expressions import evaluate
@@ -20,6 +21,7 @@ _DERIVED: Final = f"Derived from the {GUIDE}"
 _FROM_SHAPES: Final = "Derived from the shapes"
 # FLOPs per element.
 _OPS: Final = {"LayerNorm": 10, "GELU": 8, "Dropout": 1, "ReLU": 1, "SiLU": 5, "Scale": 1}
+_PEAK: Final = "This is the peak. At this intensity the memory does not bring enough for it."
 _TAILS: Final = (
     ("GELU", "Dropout"),
     ("LayerNorm", "Scale", "GELU", "Dropout"),
@@ -69,6 +71,7 @@ def _layernorm_roof(draw: Draw) -> Question:
         prompt=f"{_text(flops, passes, dtype)} {rates(chip)} Which rate can the LayerNorm reach at most, in FLOP/s?",
         answer=rate,
         unit="FLOP/s",
+        wrong_answers=not_equal(rate, {chip.peak(): _PEAK}),
         explanation=(
             f"The intensity is {short(ai)} FLOP/B. Times {exact(chip.bandwidth(), 'B/s')} this is "
             f"{short(rate, 'FLOP/s')}, far below the peak."
@@ -207,6 +210,7 @@ def _chain_roof(draw: Draw) -> Question:
         ),
         answer=rate,
         unit="FLOP/s",
+        wrong_answers=not_equal(rate, {chip.peak(): _PEAK}),
         explanation=(
             f"The intensity is 20 / ({kernels} · 4) = {short(flops / moved)} FLOP/B. Times "
             f"{exact(chip.bandwidth(), 'B/s')} this is {short(rate, 'FLOP/s')}."
@@ -298,6 +302,10 @@ def _residual_bytes_unfused(draw: Draw) -> Question:
         ),
         answer=moved,
         unit="B",
+        wrong_answers={
+            moved * (passes - 1) / passes: "The Add reads two tensors.",
+            moved * (len(ops) + 1) / passes: "These are the writes. Each kernel also reads.",
+        },
         explanation=(
             f"{len(ops)} ops read one tensor and write one tensor. The Add reads two tensors and writes one. These are "
             f"{passes} · {elements:,} · {itemsize(dtype)} B = {short(moved, 'B')}."
@@ -319,6 +327,7 @@ def _residual_bytes_fused(draw: Draw) -> Question:
         ),
         answer=moved,
         unit="B",
+        wrong_answers={moved * 2 / 3: "The residual is read too: it is not the input of the first op."},
         explanation=(
             f"The kernel reads its input and the residual, and writes its result: 3 · {elements:,} · {itemsize(dtype)} "
             f"B = {short(moved, 'B')}."
@@ -338,7 +347,10 @@ def _speed_up(draw: Draw, *, own_input: bool) -> Question:
     ops = draw.pick(_PRINTED_TAIL, _TAILS)
     graph = _tail(ops, _PRINTED_ELEMENTS, "bf16", own_input=own_input)
     factor = graph.count("bytes") / _fused_bytes(graph)
-    left = 2 if own_input else 3
+    left, before = (2 if own_input else 3), 2 * len(ops) + 3
+    other = 5 - left
+    read_once = "The fused kernel reads its input once, for the first op and for the Add."
+    must_read = "The fused kernel must read the residual too: it is not the input of the first op."
     read = "its input once" if own_input else "its input and the residual"
     return draw.question(
         prompt=(
@@ -346,6 +358,10 @@ def _speed_up(draw: Draw, *, own_input: bool) -> Question:
             "fused kernel than as kernels of their own?"
         ),
         answer=factor,
+        wrong_answers={
+            before / other: read_once if own_input else must_read,
+            (before - 1) / left: "Before fusion the Add reads two tensors.",
+        },
         explanation=(
             f"Unfused, {2 * len(ops) + 3} tensors move: two for each op, three for the Add. The fused kernel reads "
             f"{read} and writes its result: {left} tensors. {2 * len(ops) + 3} / {left} = {short(factor)}."
@@ -415,6 +431,7 @@ def _unpack_bytes(draw: Draw) -> Question:
             "and multiplies?"
         ),
         answer=apart / joined,
+        wrong_answers={joined / apart: "This is the share that is left. The question asks how many times fewer."},
         explanation=(
             f"The bf16 weights are not written and not read: {short(apart, 'B')} become {short(joined, 'B')}. A kernel "
             "unpacks a tile of weights on chip just before it uses it."
@@ -435,6 +452,10 @@ def _norm_runs(draw: Draw) -> Question:
         ),
         answer=-(-columns // side),
         unit="times",
+        wrong_answers=not_equal(
+            columns / side,
+            {rows / side: "These are the rows of tiles.", rows * columns / side**2: "These are all tiles."},
+        ),
         explanation=f"The result has {columns} / {side} = {columns // side} columns of tiles.",
         source=_FROM_SHAPES,
     )

@@ -78,6 +78,7 @@ def _contraction_over_two_chips(draw: Draw) -> Question:
             f"{link}. Above which D does the arithmetic take longer than the exchange?"
         ),
         answer=size,
+        wrong_answers={ridge: "Each chip does half of the FLOPs of the whole product."},
         explanation=(
             f"A chip does B · D · F FLOPs and sends 2 · B · F bytes, so D / 2 must reach {peak} / {link} = "
             f"{short(ridge)} FLOP/B. D = {short(size)}."
@@ -99,6 +100,8 @@ def _all_gather(draw: Draw, *, both_ways: bool) -> Question:
     size = 2 * rows * columns
     topology = "ring-both-ways" if both_ways else "ring"
     seconds = collective_time("all-gather", size, ranks, one_way, topology=topology)
+    other = collective_time("all-gather", size, ranks, one_way, topology="ring" if both_ways else "ring-both-ways")
+    slip = "Shards travel in both directions at once." if both_ways else "Shards travel in one direction only."
     link = exact(one_way, "B/s")
     if both_ways:
         way = "The chips form a ring. Each shard travels half of the ring in each direction"
@@ -114,6 +117,7 @@ def _all_gather(draw: Draw, *, both_ways: bool) -> Question:
         ),
         answer=seconds,
         unit="s",
+        wrong_answers={other: slip},
         explanation=f"{how} = {short(seconds, 's')}.",
         source=SCALING_BOOK,
         difficulty=2,

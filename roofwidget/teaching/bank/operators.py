@@ -66,6 +66,7 @@ def _gemm_size(draw: Draw) -> Question:
         "Two square matrices of N × N in fp32 are multiplied, and each matrix moves once. "
         "What is the smallest N at which the product is compute-bound?",
         answer=answer,
+        wrong_answers={answer / 2: "This holds for elements of 2 bytes. fp32 has 4."},
         explanation=f"The intensity is 2 N³ / (3 · 4 N²) = N / 6. The ridge point is "
         f"{ridge_point(peak, bandwidth):.1f} FLOP/B, so N is six times as much, rounded up: {answer}.",
         source=f"{UCSD_LAB}, question 2.1.2",
@@ -157,7 +158,7 @@ def _server(draw: Draw) -> tuple[float, float, float]:
     """Return parameters, FLOP/s and bytes/s of a server and its model. The weights fit into its memory."""
     sizes = itertools.product((8e9, 70e9, 405e9), (record("a100-sxm-80gb", "bf16"), H100, _H200), (1, 4, 8))
     servers = [(n, k * one.peak(), k * one.bandwidth()) for n, one, k in sizes if fits(2 * n, one, k)]
-    return draw.pick((500e9, 1e15, 10e12), servers)
+    return draw.instead((500e9, 1e15, 10e12), servers)
 
 
 def _of_model(parameters: float, peak: float, bandwidth: float) -> str:
@@ -202,11 +203,15 @@ def _compute_time(draw: Draw) -> Question:
 @exercise("model-crossover-batch")
 def _crossover_batch(draw: Draw) -> Question:
     _, peak, bandwidth = model = _server(draw)
+    batch = critical_batch(Chip("server", {"bf16": peak}, {"HBM": bandwidth}))
     return draw.question(
         prompt=f"{_of_model(*model)}Each sequence of the batch needs 2 FLOP per parameter for a token, and the weights "
         "are read once for the whole batch. Count no other bytes. "
         "At which batch do arithmetic and memory take the same time?",
-        answer=critical_batch(Chip("server", {"bf16": peak}, {"HBM": bandwidth})),
+        answer=batch,
+        wrong_answers=dict.fromkeys(
+            (batch / 2, 2 * batch), "2 FLOPs and 2 bytes belong to each parameter: they cancel."
+        ),
         explanation="Arithmetic grows with the batch and the reading of weights does not. "
         "With 2 FLOP and 2 B per parameter they meet at the ridge point, peak over bandwidth.",
         source=MODAL,
@@ -369,6 +374,7 @@ def _cosines_saving(draw: Draw) -> Question:
         prompt=f"`x{'.cos()' * ops}` runs as {ops} memory-bound kernels. One fused kernel does the same. "
         "How many times faster is the fused kernel?",
         answer=graph.count("bytes") / graph.count("compulsory"),
+        wrong_answers={2 * ops: "A read and a write are left: the fused kernel moves the data twice."},
         explanation=f"Each kernel reads and writes the data once. Fused, 1 read and 1 write are left of {ops} each.",
         source=_BRRRR,
     )
@@ -387,6 +393,7 @@ def _unary_rate(draw: Draw) -> Question:
         prompt=f"A GPU reads {exact(chip.bandwidth(), 'B/s')}. A memory-bound kernel reads and writes each element in "
         "fp32 (4 B). How many elements does it process per second?",
         answer=chip.bandwidth() / moved,
+        wrong_answers={2 * chip.bandwidth() / moved: "Each element is read and written."},
         unit="elements/s",
         explanation=f"{moved} B move for each element: the bandwidth over {moved}.",
         source=_BRRRR,
@@ -424,6 +431,7 @@ def _fused_share(draw: Draw) -> Question:
         f"kernels. Fusion makes the memory-bound kernels move {factor} times fewer bytes, and they stay memory-bound. "
         "How many times faster is the program?",
         answer=before / after,
+        wrong_answers={factor: "Only the memory-bound part becomes faster."},
         explanation=f"{100 - percent} % of the time stay, and {percent} % become {percent / factor:.1f} %: "
         f"100 / {100 * after / before:.1f}.",
         source="Amdahl's law, with the roofline's times",
@@ -440,6 +448,7 @@ def _launch_size(draw: Draw) -> Question:
         f"An elementwise kernel reads and writes {dtype} ({itemsize(dtype)} B each). At how many elements do its bytes "
         "take as long as its launch?",
         answer=H100.bandwidth() * launch / moved,
+        wrong_answers={2 * H100.bandwidth() * launch / moved: "Each element is read and written."},
         unit="elements",
         explanation=f"In {exact(launch, 's')} {H100.bandwidth() * launch / 1e6:g} MB move, {moved} B for each element. "
         "The time of a smaller kernel is that of its launch.",

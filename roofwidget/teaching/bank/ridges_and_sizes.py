@@ -18,6 +18,7 @@ from roofwidget.kernels.presets import preset
 from roofwidget.teaching.bank.counts import H100, TPUS, V7X, itemsize, of_op, record
 from roofwidget.teaching.bank.exercise import Draw, exercise
 from roofwidget.teaching.bank.phrases import GUIDE, SCALING_BOOK, exact, name, quotient, rates, short
+from roofwidget.teaching.bank.slips import not_equal
 from roofwidget.teaching.question import Question
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import evaluate
@@ -120,6 +121,12 @@ def _compute_time(draw: Draw) -> Question:
     )
 
 
+def _other_elements(chip: Chip, size: int) -> dict[float, str]:
+    """Return the sizes from which a product is compute-bound if its elements have another number of bytes."""
+    others = [other for other in (1, 2, 4, 8) if other != size]
+    return {smallest_square_matmul(chip, itemsize=one): f"This holds for elements of {_bytes(one)}." for one in others}
+
+
 @exercise("square-matmul-size")
 def _square_matmul_size(draw: Draw) -> Question:
     chip = draw.instead(V5P, [*TPUS, _FP8])
@@ -131,6 +138,7 @@ def _square_matmul_size(draw: Draw) -> Question:
             f"has {_bytes(size)} and moves once. What is the smallest N at which the product is compute-bound?"
         ),
         answer=n,
+        wrong_answers=_other_elements(chip, size),
         explanation=(
             f"The intensity is 2 N³ / (3 · {size} · N²). It reaches the ridge point, {short(chip.ridge_point())} "
             f"FLOP/B, at N = {1.5 * size:g} · {short(chip.ridge_point())}, rounded up to {n}."
@@ -153,6 +161,7 @@ def _square_matmul_size_of_other_elements(draw: Draw) -> Question:
             "the product is compute-bound?"
         ),
         answer=n,
+        wrong_answers=_other_elements(chip, size),
         explanation=(
             f"The peak is that of fp8, in which the product computes. The intensity is 2 N³ / (3 · {size} · N²). It "
             f"reaches the ridge point, {ridge} FLOP/B, at N = {1.5 * size:g} · {ridge}, rounded up to {n}."
@@ -197,7 +206,7 @@ def _square_matmul_limit(draw: Draw) -> Question:
 @exercise("square-matmul-rate")
 def _square_matmul_rate(draw: Draw) -> Question:
     chip = draw.instead(V7X, TPUS)
-    n = draw.pick(600, [300, 450, 750, 900])
+    n = draw.pick(600, [300, 450, 750, 1200])
     _, ai = _square(n)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
     return draw.question(
@@ -207,6 +216,13 @@ def _square_matmul_rate(draw: Draw) -> Question:
         ),
         answer=rate,
         unit="FLOP/s",
+        wrong_answers=not_equal(
+            rate,
+            {
+                chip.peak(): "This is the peak. At this intensity the memory does not bring enough for it.",
+                ai * chip.bandwidth(): "This is intensity times bandwidth. No product is faster than the peak.",
+            },
+        ),
         explanation=(
             f"The intensity is {n} / 3 = {short(ai)} FLOP/B. The roof is the smaller of {exact(chip.peak(), 'FLOP/s')} "
             f"and {short(ai)} FLOP/B · {exact(chip.bandwidth(), 'B/s')} = {short(ai * chip.bandwidth(), 'FLOP/s')}."
@@ -219,7 +235,7 @@ def _square_matmul_rate(draw: Draw) -> Question:
 @exercise("square-matmul-share-of-peak")
 def _square_matmul_share_of_peak(draw: Draw) -> Question:
     chip = draw.instead(V7X, [*TPUS[1:], _FP8])
-    n = draw.pick(600, [300, 450, 750, 900])
+    n = draw.pick(600, [300, 450, 750])
     dtype = chip.precision()
     _, ai = _square(n, dtype)
     rate = attainable(ai, chip.peak(), chip.bandwidth())
@@ -335,6 +351,7 @@ def _critical_batch_of_a_data_sheet(draw: Draw) -> Question:
         ),
         answer=math.floor(batch),
         unit="tokens",
+        wrong_answers={2 * batch: "This takes the peak with sparsity. A dense layer has half of it."},
         explanation=f"Dense arithmetic has half of the printed peak: {quotient(chip)}. The intensity is B.",
         source=SCALING_BOOK,
         difficulty=2,

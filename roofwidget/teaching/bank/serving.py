@@ -14,7 +14,7 @@ from roofwidget.kernels.kernel import Kernel
 from roofwidget.teaching.bank.counts import fits, itemsize, of_op, record
 from roofwidget.teaching.bank.exercise import Draw, exercise, exercises
 from roofwidget.teaching.bank.phrases import SCALING_BOOK, exact, short
-from roofwidget.teaching.question import Question
+from roofwidget.teaching.question import DEFAULT_TOLERANCE, Question
 from roofwidget.workloads import DECODERS, Graph, expected_experts, transformer_block
 from roofwidget.workloads.expressions import evaluate
 
@@ -54,6 +54,16 @@ def _step(batch: int, params: float, weights: float, cache: float, on: tuple[int
 def _sum(layers: float, attention: float) -> str:
     together = short(layers + attention, "s")
     return f"The KV cache takes {short(attention, 's')} and the layers take {short(layers, 's')}, together {together}."
+
+
+def _parts(layers: float, attention: float) -> dict[float, str]:
+    """Return the parts of a step that could be taken for the whole step, unless a part is nearly all of it."""
+    parts = {
+        layers: "The KV cache must be read too, before the layers.",
+        attention: "The layers take time too, after the KV cache.",
+    }
+    most = (layers + attention) * 2**-DEFAULT_TOLERANCE
+    return {seconds: said for seconds, said in parts.items() if seconds < most}
 
 
 @exercise("weights-load-time")
@@ -105,6 +115,7 @@ def _decode_step(draw: Draw, sizes: Sequence[tuple[int, int]]) -> Question:
         ),
         answer=layers + attention,
         unit="s",
+        wrong_answers=_parts(layers, attention),
         explanation=_sum(layers, attention),
         source=SCALING_BOOK if (batch, context) == (4, 8192) else _AFTER_THE_BOOK,
         difficulty=3,
@@ -143,6 +154,7 @@ def _llama_step_time(draw: Draw) -> Question:
         ),
         answer=layers + attention,
         unit="s",
+        wrong_answers=_parts(layers, attention),
         explanation=_sum(layers, attention),
         source=_AFTER_THE_BOOK,
         difficulty=3,
@@ -160,6 +172,10 @@ def _llama_throughput(draw: Draw) -> Question:
         ),
         answer=batch / (layers + attention),
         unit="tokens/s",
+        wrong_answers={
+            **({1 / (layers + attention): "This is the rate of one sequence."} if batch > 1 else {}),
+            **{batch / seconds: said for seconds, said in _parts(layers, attention).items()},
+        },
         explanation=(
             f"{_sum(layers, attention)} {batch} / {short(layers + attention, 's')} = "
             f"{short(batch / (layers + attention))} tokens/s."
@@ -348,6 +364,7 @@ def _context_of_equal_flops_of_a_block(draw: Draw) -> Question:
         ),
         answer=times,
         unit="D",
+        wrong_answers={2 * times: "Both products count: together they do 4 T D FLOPs per token."},
         explanation=(
             f"Per token the MLP does 2 · {matrices} · {ratio} D² FLOPs and the projections do 2 · 4 D². Attention does "
             f"4 T D. They are equal at T = {short(times)} D."
@@ -434,6 +451,7 @@ def _experts_in_use(draw: Draw) -> Question:
         ),
         answer=touched,
         unit="experts",
+        wrong_answers={tokens * active: "Several tokens pick the same expert."},
         explanation=(
             f"A token misses an expert with probability 1 − {active} / {experts}. So {experts} · (1 − (1 − {active} / "
             f"{experts})^{tokens}) = {short(touched)} experts are picked."
@@ -460,6 +478,7 @@ def _decode_step_of_a_slice(draw: Draw) -> Question:
         ),
         answer=layers + attention,
         unit="s",
+        wrong_answers=_parts(layers, attention),
         explanation=(
             f"The weights are {short(params, 'B')}, the KV caches {short(cache * context * batch, 'B')}. "
             f"{_sum(layers, attention)}"

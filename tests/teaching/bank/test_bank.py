@@ -191,3 +191,139 @@ def test_no_option_is_much_longer_than_the_others() -> None:
 
 def test_all_drags_and_merges_have_a_setup() -> None:
     assert not [key for key, one in bank(None).items() if one.kind in ("drag", "merge") and not one.setup]
+
+
+# -- listed wrong answers ----------------------------------------------------------------------------------------------
+
+
+def test_every_number_has_listed_wrong_answers_that_are_wrong_and_get_their_text() -> None:
+    for seed in (None, *MORE_SEEDS):
+        for question in bank(seed).values():
+            if question.kind not in ("number", "drag"):
+                continue
+            assert question.wrong_answers, (seed, question.key)
+            for number, said in question.wrong_answers.items():
+                assert math.isfinite(number)
+                assert number > 0
+                # Farther from the answer than the tolerance.
+                assert abs(math.log2(number / question.answer)) > (question.tolerance or 0), (seed, question.key, said)
+                check = question.check(number)
+                assert (check.correct, check.message) == (False, f"Not yet. {said}"), (seed, question.key)
+
+
+def test_no_text_of_a_listed_wrong_answer_has_the_answer() -> None:
+    for seed in (None, *SEEDS):
+        for question in bank(seed).values():
+            said = " ".join(question.wrong_answers.values())
+            assert question.wrong_answers == {} or question.answer_text.split()[0] not in re.findall(
+                r"[0-9.]+[0-9]", said
+            )
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong", "text"),
+    [
+        # The four figures of the sources: 459 TFLOP/s and 2.76 TB/s; 9 tensors before and 3 after; 4 arrays of 80 MB.
+        ("ridge-point", 2.76e12 / 459e12, "This is bytes for each FLOP."),
+        ("residual-speed-up", 4.5, "The fused kernel must read the residual too"),
+        ("residual-speed-up", 8 / 3, "Before fusion the Add reads two tensors."),
+        ("residual-of-the-own-input-speed-up", 3, "The fused kernel reads its input once"),
+        ("residual-of-the-own-input-speed-up", 4, "Before fusion the Add reads two tensors."),
+        ("residual-bytes-unfused", 8 * 2**29, "The Add reads two tensors."),
+        ("saxpy-bytes", 240e6, "The cache also reads the lines of `result`."),
+        ("square-matmul-rate", 2307e12, "This is the peak."),
+        ("square-matmul-size", 250, "This holds for elements of 1 byte."),
+        ("llama-step-time", 26e9 / (8 * 819e9), "The KV cache must be read too"),
+        ("kv-cache-of-a-sequence", 3.36e9 * 1e9 / 2**30, "GB and GiB are different"),
+        ("triad-intensity", 2 / 32, "These stores bypass the cache"),
+        ("critical-batch-of-a-data-sheet", 2 * 298.5, "This takes the peak with sparsity."),
+    ],
+)
+def test_a_usual_slip_is_named(key: str, wrong: float, text: str) -> None:
+    check = bank(None)[key].check(wrong)
+    assert check.said == "listed"
+    assert text in check.message
+
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+
+BYTES = {"fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
+
+
+def test_bytes_of_an_element_are_those_of_its_format() -> None:
+    formats = "|".join(BYTES)
+    named = re.compile(rf"\b({formats}) \((\d) B(?:ytes?)?\)|\b({formats}) \((\d) bytes?\)|(\d) bytes \(({formats})\)")
+    found = 0
+    for seed in (None, *SEEDS):
+        for question in bank(seed).values():
+            for one in named.findall(question.prompt):
+                name = one[0] or one[2] or one[5]
+                assert BYTES[name] == int(one[1] or one[3] or one[4]), (seed, question.key)
+                found += 1
+    assert found > 1000
+
+
+def test_a_product_in_one_format_has_elements_of_its_size_unless_the_prompt_names_another() -> None:
+    computed = re.compile(r"computes \S+ [PTG]FLOP/s in (\w+)")
+    size = re.compile(r"(\d) bytes?\b")
+    for seed in (None, *SEEDS):
+        for question in bank(seed).values():
+            names = {name for name in computed.findall(question.prompt) if name in BYTES}
+            said = {int(number) for number in size.findall(question.prompt)}
+            if len(names) == 1 and said:
+                (name,) = names
+                others = {BYTES[other] for other in BYTES if other in question.prompt}
+                # Gradients and their traffic are counted by weight; int8 weights are named as such.
+                allowed = {BYTES[name], *others, *({4} if "gradients" in question.prompt else ())}
+                assert said <= allowed | {1 if "int8" in question.prompt else BYTES[name]}, (seed, question.key)
+
+
+def test_what_limits_is_never_asked_within_ten_per_cent_of_a_ridge_point() -> None:
+    def layer(batch: float) -> float:
+        return 2 * batch * 4096**2 / (2 * (4096**2 + 2 * batch * 4096))
+
+    def flash(prompt: str) -> float:
+        at = prompt.index("One attention head")
+        tokens, _, head = numbers(prompt[at:])[:3]
+        flops = (4 * head + 5) * tokens**2
+        moved = 2 * 2 * tokens * head * (1 + tokens / 128) if "FlashAttention" in prompt else 8 * tokens * head
+        return flops / moved / (989.5e12 / 3.35e12)
+
+    ratios: dict[str, Any] = {
+        "ridge-point-of-a-precision": lambda text: [numbers(text)[2] / ridge for ridge in numbers(text)[:2]],
+        "square-matmul-limit": lambda text: [numbers(text)[2] / 3 * numbers(text)[1] / numbers(text)[0]],
+        "square-matmul-rate": lambda text: [numbers(text)[2] / 3 * numbers(text)[1] / numbers(text)[0]],
+        "gemv-what-binds": lambda text: [layer(numbers(text)[2]) * numbers(text)[1] / numbers(text)[0]],
+        "small-kernel-what-binds": lambda text: [4 * numbers(text)[3] / 3.35e12 / 5e-6],
+        "flash-what-binds": lambda text: [flash(text)],
+        "opteron-what-binds": lambda text: [numbers(text)[2] / numbers(text)[3] * numbers(text)[1] / numbers(text)[0]],
+        "data-parallel-limit": lambda text: [numbers(text)[-1] / (numbers(text)[0] / numbers(text)[1])],
+        "llama-limit": lambda text: [numbers(text)[7] * 4096 * 819_200 / 26e9],
+    }
+    choices = {key for key in KEYS if key.endswith(("-limit", "-what-binds")) and bank(None)[key].options}
+    assert choices - {"matrix-for-each-row-limit"} <= ratios.keys()
+    for seed in (None, *MORE_SEEDS):
+        for key, of in ratios.items():
+            for ratio in of(bank(seed)[key].prompt):
+                assert abs(math.log(ratio)) > math.log(1.1), (seed, key, ratio)
+
+
+def test_a_sentence_of_a_source_stands_beside_the_machine_that_it_is_about() -> None:
+    machines = ("Opteron X2", "Xeon E5345", "Opteron X4", "UltraSPARC T2+", "Cell QS20")
+    for seed in (None, *SEEDS):
+        for question in bank(seed).values():
+            asked = {name for name in machines if name in question.prompt}
+            named = {name for name in machines if name in f"{question.source} {question.explanation}"}
+            assert named <= asked, (seed, question.key)
+
+
+def test_no_text_calls_a_rule_of_a_compiler_impossible() -> None:
+    impossible = re.compile(
+        r"(cannot|may not|can not|never) (be fused|join|merge|share a kernel|run before a product)", re.IGNORECASE
+    )
+    for question in [*bank(None).values(), *bank(3).values()]:
+        assert not impossible.search(
+            f"{question.prompt} {question.explanation} {question.options.get(str(question.answer))}"
+        )
+    for one in misconceptions():
+        assert not impossible.search(f"{one.truth} {one.question.answer}")
