@@ -17,6 +17,7 @@ from roofwidget import units
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import counted, one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
+from roofwidget.teaching.written import read_number
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.graph_record import from_record as graph_from_record
@@ -46,7 +47,6 @@ _LAST: Final = ("none of these", "cannot be said", "it cannot be said")
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LEVELS: Final = (1, 2, 3)
 _MAX_LETTERS: Final = 40
-_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,16 +285,17 @@ class Question:
 
     def number(self, value: Any) -> float | str:
         """Return an answer as a number in base units, or a sentence that says why it is none."""
-        if self.unit in units.UNITS:
+        if isinstance(value, str):
             try:
-                number = units.parse(value, self.unit, "the answer")
-            except (TypeError, ValueError) as error:
-                return str(error)
-        elif isinstance(value, str):
-            parts = _NUMBER.fullmatch(value.strip())
-            if parts is None or parts[2].strip() not in {"", self.unit}:
-                return f"{_short(value)} is not a number{f' of {self.unit}' if self.unit else ''}"
-            number = float(parts[1])
+                # A number with a unit as the package writes it is read to the nearest double.
+                number = units.parse(value, self.unit, "the answer") if self.unit in units.UNITS else math.nan
+            except ValueError:
+                number = math.nan
+            if math.isnan(number):
+                try:
+                    number = read_number(value, self.unit)
+                except ValueError as error:
+                    return str(error)
         elif isinstance(value, bool) or not hasattr(value, "__float__"):
             return f"{_short(value)} is not a number"
         else:

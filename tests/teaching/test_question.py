@@ -61,6 +61,30 @@ def test_a_typed_number_may_have_its_unit_with_a_prefix(case: dict[str, Any]) ->
     assert found == case["value"] if case["value"] is not None else isinstance(found, str)
 
 
+@pytest.mark.parametrize("case", GOLDEN["written"], ids=lambda case: f"{case['text']} {case['unit']}")
+def test_a_number_is_read_as_people_write_it(case: dict[str, Any]) -> None:
+    found = number(1.0, unit=case["unit"]).number(case["text"])
+    if case["value"] is None:
+        assert isinstance(found, str)
+        if "is" in case:
+            assert found == f"'{case['text']}' is {case['is']}; the question asks for {case['asked']}"
+    else:
+        assert found == pytest.approx(case["value"], rel=1e-15)
+
+
+def test_a_wrong_unit_is_told_as_such_and_is_no_attempt() -> None:
+    check = number(1.0, unit="FLOP/B").check("3 TB/s")
+    assert check.message == "'3 TB/s' is a bandwidth (B/s); the question asks for an intensity (FLOP/B)."
+    assert check.said == "invalid"
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused_in_one_short_line(text: str) -> None:
+    for unit in ("FLOP/B", "s", "tokens", ""):
+        found = number(1.0, unit=unit).number(text)
+        assert isinstance(found, float) or (len(found) < 200 and "\n" not in found)
+
+
 def test_a_wrong_number_is_told_its_direction_then_its_band_then_the_method() -> None:
     question = number(method="Peak divided by bandwidth.")
     assert question.check(200).message == "Not yet: too large."
