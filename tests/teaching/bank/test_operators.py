@@ -141,7 +141,7 @@ def test_the_weights_of_a_served_model_fit_into_its_server() -> None:
     servers = {round(n * bandwidth): n * capacity for n in (1, 4, 8) for bandwidth, capacity in gpus.items()}
     for question in drawn("model-weights-time"):
         _, bandwidth, parameters, *_ = numbers(question.prompt)
-        assert bandwidth == 10e12 or 2 * parameters <= 0.9 * servers[round(bandwidth)]
+        assert 2 * parameters <= 0.9 * servers[round(bandwidth)]
 
 
 def test_a_convolution_with_other_sizes_is_not_said_to_be_that_of_the_tutorial() -> None:
