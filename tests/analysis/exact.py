@@ -196,7 +196,12 @@ class Exact:
         if False in self.above_roof:
             for far in exceeds(FAR, share):
                 if far:
-                    found.add(("way below both", False))
+                    # The advice for links holds however far below its roof a collective is.
+                    words = (
+                        "network-bound, below its roof" if one == "network" else "way below both"
+                        for one in self.regimes
+                    )
+                    found |= {(word, False) for word in words}
                     continue
                 for open_ in exceeds(CLOSE, share):
                     done = {False} if open_ else {not below for below in exceeds(STOP, share)}
