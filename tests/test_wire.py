@@ -72,6 +72,17 @@ def test_a_chip_has_its_links_with_known_bandwidths() -> None:
     assert sent["links"] == [["NVLink", 450e9, 2e-6], ["PCIe", 64e9, None]]
 
 
+def test_a_link_to_other_chips_comes_first_and_one_of_unknown_bandwidth_hides_those_to_a_host() -> None:
+    host, fabric = Link("PCIe", 64e9), Link("Fabric", 64e9)
+    for links, names in (
+        ({"PCIe": host, "Fabric": fabric}, ["Fabric", "PCIe"]),
+        ({"PCIe": host, "Fabric": Link("Fabric")}, []),
+        ({"PCIe": host}, ["PCIe"]),
+    ):
+        (sent,) = chips_to_wire([Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links=links)])
+        assert [name for name, *_ in sent["links"]] == names
+
+
 def test_kernels_tell_what_they_carry() -> None:
     kernels = Kernels(
         [LONG, "fusion.1", LONG],

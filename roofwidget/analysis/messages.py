@@ -20,7 +20,7 @@ from roofwidget.analysis.network import (
 from roofwidget.chips import NETWORK
 from roofwidget.kernels.collectives import collectives
 from roofwidget.kernels.columns import DictColumn, Floats, Texts, frozen, quantity, unwarned
-from roofwidget.kernels.communication import GROUP, KIND, RANKS, SIZE, is_message, numbers_of, texts_of
+from roofwidget.kernels.communication import GROUP, KIND, RANKS, SIZE, known_messages, numbers_of, texts_of
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import choose_from, keywords
@@ -29,6 +29,7 @@ from roofwidget.units import format_quantity
 
 _MAX_SMALL: Final = 4096
 """Up to this many bytes the time of a message is its latency."""
+_ROUNDING: Final = 1e-9
 _MAX_LINES: Final = 12
 _MAX_TABLE_ROWS: Final = 50
 _HEADER: Final = ("message", "ranks", "size", "calls", "mean time", "bus bandwidth", "fastest", "over fastest")
@@ -126,7 +127,7 @@ class Messages:
     count
         How many calls.
     time, fastest
-        Seconds of all calls, and of the fastest call.
+        Seconds of all calls, and of the fastest call; the latter is NaN if the profile has only sums of calls.
     """
 
     __module__ = "roofwidget"
@@ -162,10 +163,13 @@ class Messages:
         """Seconds that all calls together took longer than the fastest of them each.
 
         This is waiting for other ranks if the wire is equally fast each time, and else waiting and a slower wire
-        together. NaN for single calls, broadcasts, sends and the like.
+        together. NaN for single calls, broadcasts, sends and the like, and where no call is known by itself.
         """
         ends_together = np.array([kind in ENDS_TOGETHER for kind in self.kind], dtype=np.bool_)
-        return frozen(np.where(ends_together & (self.count > 1), self.time - self.count * self.fastest, np.nan))
+        longer = self.time - self.count * self.fastest
+        # The sum of equal times differs from their multiple by rounding.
+        longer = np.where(longer > _ROUNDING * self.time, longer, np.where(np.isnan(longer), np.nan, 0.0))
+        return frozen(np.where(ends_together & (self.count > 1), longer, np.nan))
 
     @keywords("Messages.fit")
     def fit(self, kind: str = "all-reduce", ranks: int | None = None) -> AlphaBeta:
@@ -248,7 +252,14 @@ def messages(kernels: Kernels) -> Messages:
     ([2.0], [8000000000.0], [0.003])
     """
     part = kernels[np.flatnonzero(_known_messages(kernels))]
-    sums = part.groupby(*(name for name in (KIND, SIZE, RANKS, GROUP) if name in part.extra_columns))
+    keys = [name for name in (KIND, SIZE, RANKS, GROUP) if name in part.extra_columns]
+    # The calls of several runs are not compared.
+    sums = part.groupby(*keys, *(["category"] if kernels.series else []))
+    launches, owner = sums.launches_with_rows()
+    is_call = np.ones(len(sums), dtype=np.bool_)
+    if launches is not None:
+        is_call[owner[launches.count != 1]] = False
+    fastest = numbers_of(sums, PER_LAUNCH[0])
     return Messages(
         texts_of(sums, KIND).texts(),
         texts_of(sums, GROUP).texts(),
@@ -256,7 +267,7 @@ def messages(kernels: Kernels) -> Messages:
         numbers_of(sums, RANKS),
         sums.count,
         sums.time,
-        numbers_of(sums, PER_LAUNCH[0]),
+        np.where(is_call & (fastest > 0), fastest, np.nan),
     )
 
 
@@ -315,7 +326,7 @@ def with_topology(kernels: Kernels, topology: str) -> Kernels:
 
 def _known_messages(kernels: Kernels) -> Any:
     """Return a mask of the collectives with a kind and a size, shape (n,)."""
-    known = is_message(kernels) & ~np.isnan(numbers_of(kernels, SIZE))
+    known = known_messages(kernels)
     if not known.any():
         what = "no collective with a kind and a size" if collectives(kernels).any() else "no collective"
         raise ValueError(f"the profile has {what}; the columns '{KIND}', '{SIZE}' and '{RANKS}' would tell")

@@ -41,6 +41,7 @@ import numpy.typing as npt
 from roofwidget.chips import Chip, Link, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, Scalar, number_or_array, quantity, real, unwarned
+from roofwidget.kernels.communication import KINDS
 from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from, keywords
 
@@ -53,10 +54,7 @@ ENDS_TOGETHER: Final = frozenset({"all-reduce", "all-gather", "reduce-scatter", 
 """The kinds in which no rank can end before the last one has come."""
 _BOTH_WAYS: Final = "ring-both-ways"
 _IN_NETWORK: Final = "in-network"
-MESSAGES: Final = (
-    *("all-reduce", "all-gather", "reduce-scatter", "all-to-all"),
-    *("gather", "scatter", "broadcast", "reduce", "send", "receive"),
-)
+MESSAGES: Final = KINDS
 """The kinds of messages of a profile, for which `bus_factor` is defined."""
 # (n - 1)/n of the message is sent so many times. Kinds that are not listed send all of it, once.
 _TURNS: Final = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1, "gather": 1, "scatter": 1}

@@ -303,6 +303,8 @@ def _message_facts(kernels: Kernels, links: tuple[float, float] | None, topology
     # A switch that adds gets each array once.
     factor = np.minimum(factor, 1.0) if topology == "in-network" else factor
     sent = float(np.nansum(factor * told.size * told.count))
+    if not sent > 0:
+        return found
     return {**found, "messages_at_link": (sent / links[0], sent / links[1]), "link": links[0]}
 
 
@@ -514,7 +516,7 @@ def _idle_detail(facts: Facts) -> str:
 
 def _is_exposed(facts: Facts) -> bool:
     told = facts.communication
-    return told is not None and 0 < _MIN_EXPOSED_SHARE <= told.exposed_share
+    return told is not None and told.exposed_share >= _MIN_EXPOSED_SHARE
 
 
 def _exposed_headline(facts: Facts) -> str:
@@ -529,7 +531,7 @@ def _exposed_detail(facts: Facts) -> str:
         return f"With your what-if: over a link of {link} the same messages need at least {now} instead of {before}."
     told = _known(facts.communication)
     hidden = f"{format_percent(told.hidden_share)} of it hidden behind other kernels."
-    waited = f"In calls of the same message ranks waited up to {_seconds(facts.waited)}."
+    waited = f"In all calls of the same messages together, ranks waited at most {_seconds(facts.waited)}."
     return _sentences(f"It runs for {_seconds(told.time)}, {hidden}", waited if facts.waited > 0 else "")
 
 

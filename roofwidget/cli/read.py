@@ -11,7 +11,7 @@ import numpy as np
 
 from roofwidget.analysis.messages import messages
 from roofwidget.cli.options import add_captures, add_phase, add_work, of_phases, working
-from roofwidget.kernels.communication import SIZE, is_message, numbers_of
+from roofwidget.kernels.communication import has_messages
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.reading import fields_read
 from roofwidget.kernels.table import Kernels
@@ -69,7 +69,7 @@ def _lines(kernels: Kernels, most: int) -> Iterator[str]:
     yield ""
     yield from aligned([_HEADER, *_rows(kernels[:most])], right=_NUMBERS)
     yield from and_more(len(kernels), most)
-    if (is_message(kernels) & ~np.isnan(numbers_of(kernels, SIZE))).any():
+    if has_messages(kernels):
         yield ""
         yield from repr(messages(kernels)).splitlines()
     if kernels.warnings:

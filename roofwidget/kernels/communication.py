@@ -13,6 +13,11 @@ from roofwidget.support.arrays import Integers
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
+KINDS: Final = (
+    *("all-reduce", "all-gather", "reduce-scatter", "all-to-all"),
+    *("gather", "scatter", "broadcast", "reduce", "send", "receive"),
+)
+"""The kinds of messages of a profile, for which `roofwidget.network.bus_factor` is defined."""
 KIND: Final = "collective"
 """The column of `Kernels.extra` with the kind of collective, one of `roofwidget.network.MESSAGES`."""
 SIZE: Final = "message size (B)"
@@ -51,9 +56,16 @@ def is_message(kernels: Kernels) -> Bools:
     return texts_of(kernels, KIND).where(lambda kind: kind is not None)
 
 
+def known_messages(kernels: Kernels) -> Bools:
+    """Return a mask, shape (n,): true for messages of known kind and size, and of whole or unknown ranks."""
+    ranks, size = numbers_of(kernels, RANKS), numbers_of(kernels, SIZE)
+    is_whole = np.isnan(ranks) | ((ranks >= 1) & (ranks == np.floor(ranks)) & np.isfinite(ranks))
+    return texts_of(kernels, KIND).where(lambda kind: kind in KINDS) & np.isfinite(size) & is_whole
+
+
 def has_messages(kernels: Kernels) -> bool:
-    """Return whether a table has a collective with a kind and a message size."""
-    return SIZE in kernels.extra_columns and bool((is_message(kernels) & ~np.isnan(numbers_of(kernels, SIZE))).any())
+    """Return whether a table has a collective with a known kind and message size."""
+    return SIZE in kernels.extra_columns and bool(known_messages(kernels).any())
 
 
 def overlap_of(device: Integers, start: Floats, duration: Floats, communicates: Bools) -> Communication | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
@@ -143,12 +144,13 @@ class Communication:
     @property
     def hidden_share(self) -> float:
         """The share of the communication that other kernels hide."""
-        return self.hidden / self.time
+        return self.hidden / self.time if self.time else math.nan
 
     @property
     def exposed_share(self) -> float:
         """The share of the busy time in which only communication runs: the `exposed_comm` of a whole step."""
-        return self.exposed / (self.exposed + self.other)
+        busy = self.exposed + self.other
+        return self.exposed / busy if busy else math.nan
 
     def __str__(self) -> str:
         hidden = "none of it" if not self.hidden else f"{format_percent(self.hidden_share)} of it"

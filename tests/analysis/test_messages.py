@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
+from roofwidget.kernels.concat import concat
 from roofwidget.network import AlphaBeta, messages, with_topology
 
 
@@ -43,6 +44,37 @@ def test_what_equal_messages_took_longer_than_their_fastest_is_waiting_or_a_slow
 def test_nothing_is_said_of_the_wait_of_a_single_call_of_a_broadcast_and_of_a_send() -> None:
     found = messages(profile(["all-reduce", *["broadcast"] * 2, *["send"] * 2], [8] * 5, [1, 1, 2, 1, 2]))
     assert np.isnan(found.slower_than_fastest).all()
+
+
+def test_without_single_calls_nothing_is_said_of_the_fastest() -> None:
+    columns = {"collective": ["all-reduce"] * 2, "message size (B)": [8e6] * 2, "ranks": [8] * 2}
+    found = messages(rw.Kernels(["a", "b"], [0, 0], [1, 1], time=[2, 4], count=[1000, 1000], extra=columns))
+    assert np.isnan([*found.fastest, *found.slower_than_fastest]).all()
+    assert found.bus_bandwidth[0] == pytest.approx(1.75 * 8e6 / 3e-3)
+
+
+def test_equal_calls_waited_for_nothing_and_a_call_without_a_duration_says_nothing() -> None:
+    assert messages(profile(["all-reduce"] * 3, [8] * 3, [0.1] * 3)).slower_than_fastest.tolist() == [0]
+    found = messages(profile(["all-reduce"] * 2, [8] * 2, [0, 1]))
+    assert np.isnan([*found.fastest, *found.slower_than_fastest]).all()
+
+
+def test_the_calls_of_two_runs_are_not_compared() -> None:
+    runs = [profile(["all-reduce"] * 2, [8] * 2, [time, time]) for time in (1, 2)]
+    found = messages(concat(dict(zip(["before", "after"], runs, strict=True))).replace(series=True))
+    assert found.fastest.tolist() == [1, 2]
+    assert found.slower_than_fastest.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("kind", "ranks"), [("allreduce", 8), ("all-reduce", 7.5), ("all-reduce", 0)])
+def test_a_message_of_an_unknown_kind_or_of_broken_ranks_is_none_and_breaks_no_verdict(kind: str, ranks: float) -> None:
+    table = profile([kind, "all-gather"], [8e6, 8e6], [1, 1])
+    table = table.replace(extra={**table.extra, "ranks": [ranks, 8]})
+    assert messages(table).kind.tolist() == ["all-gather"]
+    widget = rw.RooflineWidget(["h100-sxm"], table)
+    widget.set_what_if(bandwidth="900 GB/s", memory="network")
+    assert "kernels" in repr(widget)
+    assert widget.verdict() is not None
 
 
 def test_messages_of_two_groups_are_two_rows() -> None:

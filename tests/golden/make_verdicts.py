@@ -245,7 +245,7 @@ def exposed_cases() -> None:
     told: dict[str, Any] = {"messages": [message(*one) for one in sent], "communication": times}
     headline = f"Exposed communication takes {pct(F(8, 40))} of the busy time."
     detail = f"It runs for {s(1)}, {pct(F(1, 5))} of it hidden behind other kernels."
-    waited = f"{detail} In calls of the same message ranks waited up to {s(F(3, 10))}."
+    waited = f"{detail} In all calls of the same messages together, ranks waited at most {s(F(3, 10))}."
     case("exposed 20 %", "exposed", rows, headline, waited, **told)
     case("exposed, no sizes", "exposed", [kernel("a", 1, 4, A)], headline, detail, communication=times)
     case("exposed without a chip", "exposed", rows, headline, waited, chip=False, **told)

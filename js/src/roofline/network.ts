@@ -103,7 +103,8 @@ export const sentBytes = (messages: readonly Message[], topology: string) =>
 
 /** Returns the link called `name`, by default the first to other chips. Undefined if the chip has no known link. */
 export function linkIn(chip: Chip, whatIf: WhatIf, name = ""): ChipLink | undefined {
-  const first = chip.link === null ? undefined : chip.links.find(({ bandwidth }) => bandwidth === chip.link);
+  // Links to other chips come first.
+  const first = chip.link === null ? undefined : chip.links[0];
   const link = chip.links.find((one) => one.name === name) ?? first ?? chip.links[0];
   if (!link) return;
   const changes = link === first && Object.hasOwn(whatIf, chip.id) ? whatIf[chip.id] : undefined;
@@ -123,7 +124,7 @@ export function linkIn(chip: Chip, whatIf: WhatIf, name = ""): ChipLink | undefi
 export const MAX_NAMED = 5;
 
 /**
- * Returns the messages in the order of the table: by the time that they waited at least, or by their whole time if no
+ * Returns the messages in the order of the table: by the time that they waited at most, or by their whole time if no
  * message is known to have waited.
  */
 export function inOrder(messages: readonly RatedMessage[]): readonly RatedMessage[] {
@@ -131,7 +132,7 @@ export function inOrder(messages: readonly RatedMessage[]): readonly RatedMessag
   return [...messages].sort((a, b) => (b[key] || 0) - (a[key] || 0) || (b.time || 0) - (a.time || 0) || a.row - b.row);
 }
 
-/** Returns how long all calls of the same message waited at least, seconds. */
+/** Returns how long all calls of the same message waited at most, seconds. */
 export const waited = (messages: readonly Message[]) => messages.reduce((sum, { waiting }) => sum + (waiting || 0), 0);
 
 /** Returns the kinds by their share of the time, longest time first. */

@@ -95,7 +95,7 @@ export interface Facts {
   readonly changes: Changes | undefined;
   readonly fusion: Fusion | undefined;
   readonly communication: Communication | null;
-  /** How long ranks waited at least in calls of the same message. */
+  /** How long ranks waited at most in calls of the same message. */
   readonly waited: number;
   /** The rate of the link with a what-if, bytes/s, and the least time of all messages with it and without it. */
   readonly overLink: readonly [rate: number, now: number, before: number] | undefined;

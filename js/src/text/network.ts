@@ -39,7 +39,7 @@ export function messageCard(
   const rate = (time: number, value: number) => `${seconds(time)} · ${known(value, bytesPerSecond)}`;
   const rows: TooltipRow[] = [
     [words.meanCall, rate(time / count, bus)],
-    ...(count > 1 ? [[words.fastestCall, rate(fastest, best)] as const] : []),
+    ...(count > 1 && Number.isFinite(fastest) ? [[words.fastestCall, rate(fastest, best)] as const] : []),
     [words.algorithm, known(algorithm, bytesPerSecond)],
     ...(link ? [[words.ofLinkRow, cells.share] as const] : []),
     ...(message.group ? [[words.group, groupName(message)] as const] : []),
@@ -49,12 +49,14 @@ export function messageCard(
   return [Number.isFinite(ranks) ? `${messageName(message)} · ${words.ranks(ranks)}` : messageName(message), rows];
 }
 
-/** Returns the formula of a message, at its fastest call. */
+/** Returns the formula of a message, at its fastest call if this is known, else at the mean call. */
 export function messageFormula(message: RatedMessage, link: ChipLink | undefined): string {
-  const { factor, size, fastest, best, bus, count } = message;
-  const share = link ? words.ofNamed(formatPercent(best / link.bandwidth), link.name) : "";
-  const formula = `${formatSignificant(factor)} × ${bytes(size)} ÷ ${seconds(fastest)} = ${bytesPerSecond(best)}`;
-  const mean = count > 1 ? `; ${words.meanCall} ${bytesPerSecond(bus)}` : "";
+  const { factor, size, time, fastest, best, bus, count } = message;
+  if (!Number.isFinite(bus)) return messageName(message);
+  const [call, rate] = Number.isFinite(best) ? [fastest, best] : [time / count, bus];
+  const share = link ? words.ofNamed(formatPercent(rate / link.bandwidth), link.name) : "";
+  const formula = `${formatSignificant(factor)} × ${bytes(size)} ÷ ${seconds(call)} = ${bytesPerSecond(rate)}`;
+  const mean = count > 1 && rate !== bus ? `; ${words.meanCall} ${bytesPerSecond(bus)}` : "";
   return `${messageName(message)}: ${formula}${share && `, ${share}`}${mean}`;
 }
 
@@ -71,7 +73,7 @@ export function networkSentence(messages: readonly RatedMessage[], link: ChipLin
       : words.latencyOf(`${Number.isNaN(sheetLatency) ? "" : `${seconds(sheetLatency)} → `}${seconds(latency)}`),
   ].filter(Boolean);
   const half =
-    first && Number.isFinite(latency) ? words.halfAt(formatQuantity(halfSize(first.factor, link), "B", 2)) : "";
+    first && first.factor > 0 && Number.isFinite(latency) ? words.halfAt(formatQuantity(halfSize(first.factor, link), "B", 2)) : "";
   const told = half ? `${changed.length > 0 ? "" : `${words.model}; `}${half}` : words.noLatency(name);
   return changed.length > 0 ? `${words.whatIf} ${changed.join(", ")}; ${told}` : told;
 }

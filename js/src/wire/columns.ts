@@ -45,7 +45,7 @@ export interface Message {
   readonly size: number;
   readonly ranks: number;
   readonly count: number;
-  /** Seconds of all calls, of the fastest call, and how long all calls waited at least. */
+  /** Seconds of all calls, of the fastest call, and how long all calls waited at most. */
   readonly time: number;
   readonly fastest: number;
   readonly waiting: number;

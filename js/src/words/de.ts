@@ -639,7 +639,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     remains: (time) => `An allen Rooflines blieben ${time}.`,
     exposed: (percent) => `Offene Kommunikation nimmt ${percent} der Rechenzeit ein.`,
     exposedDetail: (time, percent) => `Sie läuft ${time}, davon ${percent} verdeckt von anderen Kernels.`,
-    waited: (time) => `Bei gleichen Nachrichten warteten Ränge bis zu ${time}.`,
+    waited: (time) => `In allen Aufrufen gleicher Nachrichten zusammen warteten Ränge höchstens ${time}.`,
     overLink: (link, now, before) =>
       `Mit Ihrer Annahme: über einen Link mit ${link} brauchen dieselben Nachrichten mindestens ${now} statt ${before}.`,
     category: (family, percent, device, idle) =>

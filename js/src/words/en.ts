@@ -652,7 +652,7 @@ export const catalogue = {
     exposed: (percent: string) => `Exposed communication takes ${percent} of the busy time.`,
     exposedDetail: (time: string, percent: string) =>
       `It runs for ${time}, ${percent} of it hidden behind other kernels.`,
-    waited: (time: string) => `In calls of the same message ranks waited up to ${time}.`,
+    waited: (time: string) => `In all calls of the same messages together, ranks waited at most ${time}.`,
     overLink: (link: string, now: string, before: string) =>
       `With your what-if: over a link of ${link} the same messages need at least ${now} instead of ${before}.`,
     category: (family: string, percent: string, device: string, idle: string) =>

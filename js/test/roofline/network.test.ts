@@ -74,6 +74,11 @@ describe("the link", () => {
       sheetLatency: Number.NaN,
     });
   });
+  it("is the first also if another is as fast", () => {
+    const twins = { ...chip, links: links.map((link) => ({ ...link, bandwidth: 450e9 })) };
+    expect(linkIn(twins, {}, "PCIe")).toMatchObject({ name: "PCIe", isFixed: true });
+    expect(linkIn(twins, {})).toMatchObject({ name: "NVLink", isFixed: false });
+  });
   it("to the host has no what-ifs", () => {
     const whatIf = { a: { bandwidth: { network: 900e9 } } };
     expect(linkIn(chip, whatIf, "PCIe")).toMatchObject({ bandwidth: 64e9, latency: 1e-6, isFixed: true });

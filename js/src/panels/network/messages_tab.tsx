@@ -1,4 +1,4 @@
-// The tab of messages: how fast each is on the link, and how long ranks waited in it at least.
+// The tab of messages: how fast each is on the link, and how long ranks waited in it at most.
 
 import { CategoryDot } from "../../chart/layers/points.tsx";
 import { kindColour } from "../../chart/network/scene.ts";
