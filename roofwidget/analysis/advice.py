@@ -202,8 +202,8 @@ def advise(
         link keeps the advice for links.
     latency
         The result of `latency_roof` for the same kernels. A kernel whose latency time is the longest, and explains at
-        least half of its measured time, is latency-bound. The share of the time that latency explains is then compared
-        with `close` and `stop`.
+        least half of its measured time and not more than all of it, is latency-bound. The share of the time that
+        latency explains is then compared with `close`.
 
     Returns
     -------
@@ -272,10 +272,14 @@ def _advice(
         situation, evidence = "unmeasured", _at_most(bound, row)
     elif bound.above_roof[row]:
         situation, evidence = "above its roof", _shares(bound, row, "above 100 %", (ABOVE_ROOF_FROM,), left=False)
-    elif latency is not None and latency.regime[row] == LATENCY and latency.explained[row] >= _MIN_EXPLAINED:
+    elif (
+        latency is not None
+        and latency.regime[row] == LATENCY
+        and _MIN_EXPLAINED <= latency.explained[row] <= ABOVE_ROOF_FROM
+    ):
+        # Never done: joined launches have more bytes in flight.
         explained = float(latency.explained[row])
         is_close = explained >= close
-        done = is_close and explained >= stop and bool(latency.is_bound[row])
         situation = f"{LATENCY}-bound, {'close' if is_close else _BELOW}"
         times = "" if is_close else format_factor(1 / explained)
         evidence = f"{latency.sentence(row)}; {latency.explanation(row)}"

@@ -406,7 +406,7 @@ def _wave_facts(facts: _Facts, row: int) -> Iterator[tuple[Evidence, str]]:
     shown = format_percent(float(np.nansum(counts) / np.nansum(places)))
     source = "waves per SM, from the profile"
     if not (counts > 1).any():
-        text = f"its blocks fill {shown} of the places of the chip, so the rest of the chip has no work"
+        text = f"its blocks fill {shown} of the places of the chip, so the other places stay empty"
         yield Evidence(text, source, float(np.nanmax(counts)), "1"), _MORE_BLOCKS
         return
     lost = float(np.nansum(np.where(counts > 1, launches.time * (1 - counts / places), 0)))

@@ -60,7 +60,8 @@ def known_messages(kernels: Kernels) -> Bools:
     """Return a mask, shape (n,): true for messages of known kind and size, and of whole or unknown ranks."""
     ranks, size = numbers_of(kernels, RANKS), numbers_of(kernels, SIZE)
     is_whole = np.isnan(ranks) | ((ranks >= 1) & (ranks == np.floor(ranks)) & np.isfinite(ranks))
-    return texts_of(kernels, KIND).where(lambda kind: kind in KINDS) & np.isfinite(size) & is_whole
+    known: Bools = texts_of(kernels, KIND).where(lambda kind: kind in KINDS) & np.isfinite(size) & is_whole
+    return known
 
 
 def has_messages(kernels: Kernels) -> bool:

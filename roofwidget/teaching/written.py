@@ -22,8 +22,9 @@ _DIMENSIONS: Final = {
 }
 _MAX_LETTERS: Final = 300
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_RAISED: Final = re.compile(r"(?<=10)[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
 _SPACES: Final = re.compile(r"[\u00a0\u2009\u202f]")
-_POWER: Final = re.compile(r"\s*[·*x×]\s*10(?:\^|\*\*)?([+-]?[0-9]{1,3})(?![0-9])")
+_POWER: Final = re.compile(r"\s*[·*x×]\s*10(?:\^|\*\*)([+-]?[0-9]{1,3})(?![0-9])")
 # Groups of three digits with one separator, of which none follows a zero: 516,096 but not 0,250.
 _THOUSANDS: Final = re.compile(
     r"(?<![0-9.,_'])([1-9][0-9]{0,2})((?:(?P<mark>[,_' ])[0-9]{3})(?:(?P=mark)[0-9]{3})*)(?![0-9])"
@@ -78,7 +79,8 @@ def read_number(text: str, unit: str) -> float:
 
 def _plain(text: str) -> str:
     """Return a text with one way of writing powers, thousands and decimal marks."""
-    plain = _SPACES.sub(" ", text.strip()).replace("−", "-").translate(_SUPERSCRIPTS)
+    plain = _SPACES.sub(" ", text.strip()).replace("−", "-")
+    plain = _RAISED.sub(lambda raised: f"^{raised[0]}", plain).translate(_SUPERSCRIPTS)
     plain = _POWER.sub(r"e\1", plain)
     plain = _THOUSANDS.sub(lambda one: one[1] + re.sub(r"[,_' ]", "", one[2]), plain)
     return re.sub(r"(?<=[0-9]),(?=[0-9]+(?![0-9,]))", ".", plain, count=1)

@@ -130,7 +130,7 @@ def test_few_blocks_and_full_waves_are_told_apart() -> None:
         (step,) = rw.plan(rw.Kernels(["k"], [1e11], [4e3], time=[1e-3], extra=extra), CHIP)
         return [one.text for one in step.evidence if "its blocks fill" in one.text]
 
-    assert told(0.25) == ["its blocks fill 25 % of the places of the chip, so the rest of the chip has no work"]
+    assert told(0.25) == ["its blocks fill 25 % of the places of the chip, so the other places stay empty"]
     assert told(2.0) == told(31.9) == told(math.nan) == []
 
 

@@ -157,6 +157,15 @@ def test_mixtures_of_reasons_are_told_with_all_their_reasons() -> None:
     assert told(kernels) == [expected for _, expected in made]
 
 
+def test_stalls_have_no_share_if_the_file_lacks_a_reason() -> None:
+    counters, _ = slow_kernels.planted()
+    part = {name: value for name, value in counters.items() if "selected" not in name and "warp_latency" not in name}
+    kernels = rw.read(slow_kernels.wide([("part", part)]))
+    assert len(part) < len(counters)
+    assert "stall 1" in kernels.extra
+    assert "stall 1 (%)" not in kernels.extra
+
+
 def test_reasons_planted_in_dispatches_of_amd_are_told(tmp_path: Path) -> None:
     names = list(slow_kernels.AMD_REASONS)
     for file, content in slow_kernels.rocprof_folder(names).items():

@@ -92,6 +92,7 @@ def test_a_wrong_number_is_told_its_direction_then_its_band_then_the_method() ->
     assert question.check(104.9).message == "Right."
     assert question.check(0).message == "Not yet: too small."
     assert question.check("many").message == "'many' is not a number."
+    assert question.check("2*1024").message == "'2*1024' is not a number."
     near = "Not yet: too large, within a factor of 2."
     middle = "Not yet: too small, 2 to 10 times off: a factor such as 2, or the bytes of a number."
     far = "Not yet: too small, more than 10 times off: look at the prefixes."

@@ -194,7 +194,8 @@ def _stalls(launches: Launches) -> tuple[dict[str, Any], str]:
         if not any(not np.isnan(column).all() for column in named.values()):
             continue
         waits = np.nan_to_num(np.array(list(named.values())))
-        whole = waits.sum(axis=0)
+        # The sum is all of the cycles only if the file has every reason.
+        whole = waits.sum(axis=0) if _NO_STALL in named else np.full(len(launches), np.nan)
         if pattern.pattern.endswith("pct"):
             whole = np.full(len(launches), _PERCENT)
         elif pattern is STALLS[0]:
