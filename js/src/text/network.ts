@@ -73,7 +73,9 @@ export function networkSentence(messages: readonly RatedMessage[], link: ChipLin
       : words.latencyOf(`${Number.isNaN(sheetLatency) ? "" : `${seconds(sheetLatency)} → `}${seconds(latency)}`),
   ].filter(Boolean);
   const half =
-    first && first.factor > 0 && Number.isFinite(latency) ? words.halfAt(formatQuantity(halfSize(first.factor, link), "B", 2)) : "";
+    first && first.factor > 0 && Number.isFinite(latency)
+      ? words.halfAt(formatQuantity(halfSize(first.factor, link), "B", 2))
+      : "";
   const told = half ? `${changed.length > 0 ? "" : `${words.model}; `}${half}` : words.noLatency(name);
   return changed.length > 0 ? `${words.whatIf} ${changed.join(", ")}; ${told}` : told;
 }
