@@ -602,8 +602,8 @@ class Chip:
 
         Peaks, and the bandwidths of the memories on the chip, are scaled by the ratio to `Chip.clock`; the latencies of
         these memories are those of as many cycles. Off-chip memories and links have clocks of their own, so they stay.
-        The figures of the data sheet that were replaced become ceilings called ``data sheet``. Where a data sheet gives a
-        peak for a lower clock than `Chip.clock`, as those of the tensor cores of H100, H200 and B200, the result is up to
+        The figures of the data sheet that were replaced become ceilings called ``data sheet``. Where a data sheet gives
+        a peak for a lower clock than `Chip.clock`, as for the tensor cores of H100, H200 and B200, the result is up to
         8 % too low.
 
         Parameters
