@@ -576,7 +576,8 @@ class RooflineModel(Faced):
     def filtered_rows(self) -> Rows:
         """The numbers of the rows of `shown_kernels` that pass all filters, in ascending order."""
         filters = Filters(
-            self.search, self.categories, self.bounds, self.precisions, self.time_share, self.top, self.infeed
+            *(self.search, self.categories, self.bounds, self.precisions, self.time_share, self.top, self.infeed),
+            phases=self.phases,
         )
         return filters.rows(self.shown_kernels, self._bound_by)
 
@@ -1090,6 +1091,7 @@ class RooflineModel(Faced):
             categories=None,
             bounds=None,
             precisions=None,
+            phases=None,
             time_share=1.0,
             top=None,
         )

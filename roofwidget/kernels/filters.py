@@ -54,7 +54,7 @@ class Filters:
         Whether to keep kernels whose category contains "infeed" or "outfeed", in any case.
     phases
         Only kernels of these phases, such as "prefill"; ``""`` selects kernels without a phase. None switches the
-        filter off. The page does not have this filter.
+        filter off.
 
     Examples
     --------

@@ -100,6 +100,13 @@ class View:
         help="Only kernels of these precisions, '' for unknown; None for all.",
         to_wire=wire.texts_to_wire,
     )
+    phases = Field(
+        "shared",
+        optional(lambda given: tuple(dict.fromkeys(names(given)))),
+        page_type="readonly string[] | null",
+        help="Only kernels of these phases of a trace, such as 'prefill', '' for those without; None for all.",
+        to_wire=wire.texts_to_wire,
+    )
     time_share = Field(
         "shared",
         share_above_zero,

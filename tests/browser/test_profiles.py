@@ -91,6 +91,26 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
     expect(bound_by.get_by_role("option")).to_have_text(["all", "compute", "HBM", "unknown"])
 
 
+def test_kernels_of_a_trace_are_filtered_by_phase_with_the_keyboard(notebook: OpenNotebook) -> None:
+    phases = '["prefill", "prefill", "decode", "decode", "decode", None, None]'
+    _, drawn = shown(notebook, SMALL.replace('category=["dot"', f'extra={{"phase": {phases}}}, category=["dot"'))
+    box = menu(drawn).get_by_role("combobox", name="Phase", exact=True)
+    expect(box.get_by_role("option")).to_have_text(["all", "prefill · 75 %", "decode · 20 %", "not given · 5 %"])
+    box.focus()
+    box.press("d")
+    drawn.becomes("[list(w.phases or []), list(w.filtered.names)]", [["decode"], ["copy.1", "copy.2", "norm"]])
+    assert counted(drawn) == "3 of 7 kernels · 20 % of time"
+    drawn.press("Escape")
+    bar(drawn).get_by_role("button", name="Remove the filter “Phase: decode”").press("Enter")
+    drawn.becomes("[w.phases, len(w.filtered)]", [None, 7])
+
+
+def test_kernels_without_phases_have_no_filter_by_phase(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, SMALL)
+    expect(menu(drawn).get_by_role("combobox", name="Category", exact=True)).to_be_visible()
+    expect(menu(drawn).get_by_role("combobox", name="Phase", exact=True)).to_have_count(0)
+
+
 def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, SMALL)
     box = bar(drawn).get_by_role("searchbox", name="Search names")

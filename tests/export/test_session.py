@@ -72,6 +72,7 @@ def test_a_session_brings_back_chips_what_ifs_filters_snapshots_and_view(tmp_pat
         focus_chip="one",
         search="mat",
         categories=["gemm"],
+        phases=["decode", ""],
         time_share=0.9,
         top=10,
         selected=[0],

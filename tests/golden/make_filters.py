@@ -3,9 +3,9 @@
 Nothing of the package is imported here. What passes stands beside each case, counted by hand; this file checks it by
 the filters' definitions in exact fractions of the printed seconds, and by regular expressions, before it writes.
 
-In the file a table is its columns: names, categories, precisions and answers of what binds (null is none), and seconds
-(null is not measured). A case is a table, the filters that are not at their defaults, the rows that pass, and their
-share of the table's self time (null where the table has none).
+In the file a table is its columns: names, categories, precisions, phases and answers of what binds (null is none), and
+seconds (null is not measured). A case is a table, the filters that are not at their defaults, the rows that pass, and
+their share of the table's self time (null where the table has none).
 """
 
 # ruff: noqa: RUF001 - letters that look alike are what some cases are about
@@ -86,6 +86,11 @@ TABLES: Final[dict[str, list[Row]]] = {
     ),
 }
 
+# The phase of each row, by table; all others have none.
+PHASES: Final[dict[str, list[str | None]]] = {
+    "step": ["prefill", "prefill", "prefill", "decode", None, "", "decode", "decode"],
+}
+
 # Name, table, search, rows that pass.
 SEARCHES: Final[list[tuple[str, str, str, list[int]]]] = [
     ("no search lets all pass", "C++", "", [0, 1, 2, 3, 4, 5, 6]),
@@ -150,6 +155,12 @@ CHOICES: Final[list[Case]] = [
     ("one precision", "step", {"precisions": ["bf16"]}, [0, 1, 2]),
     ("a precision that is not told", "step", {"precisions": [""]}, [3, 4, 5, 6]),
     ("precisions and none", "step", {"precisions": ["", "fp32"]}, [3, 4, 5, 6, 7]),
+    ("one phase", "step", {"phases": ["decode"]}, [3, 6, 7]),
+    ("no phase, or an empty one", "step", {"phases": [""]}, [4, 5]),
+    ("a phase and none", "step", {"phases": ["prefill", ""]}, [0, 1, 2, 4, 5]),
+    ("a phase has its case", "step", {"phases": ["Decode"]}, []),
+    ("a phase of a table without phases", "skewed", {"phases": ["decode"]}, []),
+    ("no phase of a table without phases", "skewed", {"phases": [""]}, [0, 1, 2, 3, 4]),
     ("without infeed and outfeed, in any case", "step", {"infeed": False}, [0, 1, 2, 3, 6, 7]),
     ("with infeed and outfeed", "step", {"infeed": True}, [0, 1, 2, 3, 4, 5, 6, 7]),
 ]
@@ -198,6 +209,7 @@ TOGETHER: Final[list[Case]] = [
     ("search and category", "step", {"search": "1", "categories": ["loop fusion"]}, [0, 1]),
     ("category and what binds", "step", {"categories": ["loop fusion"], "bounds": ["compute"]}, [1]),
     ("precision and search", "step", {"precisions": ["bf16"], "search": "fus"}, [0, 1]),
+    ("a phase and the first of it", "step", {"phases": ["decode"], "top": 2}, [3, 7]),
     ("infeed left out of what binds", "step", {"bounds": ["HBM"], "infeed": False}, [0]),
     ("infeed left out though its category is asked for", "step", {"categories": ["Infeed"], "infeed": False}, []),
     # 13 of 20 s are 65 %: without the convolution the rest would have had to make up its share.
@@ -268,13 +280,14 @@ def _of_share(seconds: list[Fraction | None], share: Fraction) -> list[int]:
     return next(order[: n + 1] for n in every if (_share(seconds, order[: n + 1]) or 0) >= share)
 
 
-def passing(table: list[Row], filters: Mapping[str, Any]) -> list[int]:
+def passing(table: list[Row], phases: list[str | None], filters: Mapping[str, Any]) -> list[int]:
     """Return the rows that pass, by the definitions."""
     seconds = _seconds(table)
     rows = set(_of_share(seconds, Fraction(filters.get("time_share", "1"))))
     for row, (name, category, precision, binds, _) in enumerate(table):
-        for key, word in (("categories", category or ""), ("bounds", binds), ("precisions", precision or "")):
-            if filters.get(key) is not None and word not in filters[key]:
+        words = {"categories": category, "bounds": binds, "precisions": precision, "phases": phases[row]}
+        for key, word in words.items():
+            if filters.get(key) is not None and (word or "") not in filters[key]:
                 rows.discard(row)
         is_feed = re.search("(in|out)feed", category or "", re.IGNORECASE) is not None
         if not _matches(name, filters.get("search", "")) or (is_feed and not filters.get("infeed", True)):
@@ -282,14 +295,19 @@ def passing(table: list[Row], filters: Mapping[str, Any]) -> list[int]:
     return sorted(_longest_first(sorted(rows), seconds)[: filters.get("top")])
 
 
-def _columns(table: list[Row]) -> dict[str, list[Any]]:
+def _phases(table: str) -> list[str | None]:
+    return PHASES.get(table, [None] * len(TABLES[table]))
+
+
+def _columns(name: str, table: list[Row]) -> dict[str, list[Any]]:
     names = ("name", "category", "precision", "bound")
-    columns: dict[str, list[Any]] = {name: [row[at] for row in table] for at, name in enumerate(names)}
-    return columns | {"self_time": [None if one is None else float(one) for one in _seconds(table)]}
+    columns: dict[str, list[Any]] = {key: [row[at] for row in table] for at, key in enumerate(names)}
+    seconds = [None if one is None else float(one) for one in _seconds(table)]
+    return columns | {"phase": _phases(name), "self_time": seconds}
 
 
 def _case(name: str, table: str, filters: dict[str, Any], rows: list[int]) -> dict[str, Any]:
-    found = passing(TABLES[table], filters)
+    found = passing(TABLES[table], _phases(table), filters)
     if found != rows:
         msg = f"'{name}' lets {found} pass by the definitions, but {rows} by hand"
         raise ValueError(msg)
@@ -302,7 +320,7 @@ def _case(name: str, table: str, filters: dict[str, Any], rows: list[int]) -> di
 def main() -> None:
     """Write filters.json."""
     golden = {
-        "tables": {name: _columns(table) for name, table in TABLES.items()},
+        "tables": {name: _columns(name, table) for name, table in TABLES.items()},
         "folded": [[row[0], folded(row[0])] for row in TABLES["scripts"]],
         "blanks": BLANKS,
         "cases": [_case(*case) for case in ALL],

@@ -27,7 +27,11 @@ def table_of(name: str) -> Kernels:
     unknown = np.full(len(columns["name"]), np.nan)
     time = [math.nan if one is None else one for one in columns["self_time"]]
     return Kernels(
-        columns["name"], unknown, unknown, time=time, category=columns["category"], precision=columns["precision"]
+        *(columns["name"], unknown, unknown),
+        time=time,
+        category=columns["category"],
+        precision=columns["precision"],
+        extra={"phase": columns["phase"]},
     )
 
 

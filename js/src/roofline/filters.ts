@@ -15,6 +15,8 @@ export interface Filters {
   readonly bounds: readonly string[] | null;
   /** Only kernels of these precisions pass. "" matches kernels without a precision. If null, all kernels pass. */
   readonly precisions: readonly string[] | null;
+  /** Only kernels of these phases pass. "" matches kernels without a phase. If null, all kernels pass. */
+  readonly phases: readonly string[] | null;
   /**
    * Only the longest kernels pass: as many as are needed to make up this share of all self time. If the share is 1, all
    * kernels pass, even unmeasured kernels.
@@ -34,6 +36,7 @@ export const UNFILTERED: Filters = {
   categories: null,
   bounds: null,
   precisions: null,
+  phases: null,
   timeShare: 1,
   top: 1000,
   infeed: true,
@@ -58,7 +61,7 @@ export interface Prepared {
 /** Returns the rows that pass the filters, in table order. */
 export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepared): Int32Array {
   const keep = new Uint8Array(kernels.n).fill(1);
-  const { search, categories, bounds, precisions, timeShare, top, infeed } = filters;
+  const { search, categories, bounds, precisions, phases, timeShare, top, infeed } = filters;
   if (timeShare < 1) drop(keep, isAmongLongest(kernels, prepared.order(), timeShare));
   const matches = matcher(search);
   if (matches) dropWords(keep, kernels.name, prepared.names().map(matches));
@@ -71,6 +74,7 @@ export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepa
   if (categories) among(kernels.category, categories);
   if (bounds) among(prepared.boundBy(), bounds);
   if (precisions) among(kernels.precision, precisions);
+  if (phases) among(phaseColumn(kernels), phases);
   if (!infeed) {
     const { category } = kernels;
     dropWords(
@@ -129,6 +133,12 @@ export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
 }
 
 export const isInfeed = (category: string | null): boolean => /infeed|outfeed/.test((category ?? "").toLowerCase());
+
+/** Returns the phase of each kernel in a model or a training step; null for each in a table without phases. */
+export function phaseColumn({ n, extra }: Kernels): DictColumn {
+  const column = extra.get("phase");
+  return column === undefined || column instanceof Float64Array ? { values: [null], codes: new Int32Array(n) } : column;
+}
 
 /**
  * Returns a function that tests whether a lower-case name contains all words of the search; undefined if the search has

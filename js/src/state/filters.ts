@@ -7,6 +7,7 @@ import {
   type Filters,
   filteredRows,
   type Prepared,
+  phaseColumn,
   smallNames,
   UNFILTERED,
 } from "../roofline/filters.ts";
@@ -67,7 +68,8 @@ export function deriveRows(
     const all = kernelCount(kernels.value);
     return { kernels: kernelCount(kernels.value, passing.value), all, share: seconds / totalTime };
   });
-  const byCategory = computed(() => categoriesOf(kernels.value));
+  const byCategory = computed(() => partsOf(kernels.value.category, kernels.value));
+  const byPhase = computed(() => partsOf(phaseColumn(kernels.value), kernels.value));
   return {
     rows,
     hiddenRows: computed(() => (rows.value === passing.value ? NO_ROWS : without(passing.value, rows.value))),
@@ -76,6 +78,7 @@ export function deriveRows(
     totals,
     boundBy: computed(now.boundBy),
     byCategory,
+    byPhase,
     timeOrder: computed(now.order),
     isFiltered: computed(() => {
       const isSet = (name: keyof Filters) => {
@@ -104,22 +107,23 @@ function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | u
   return { names: () => names.value, order: () => order.value, boundBy: () => boundBy.value };
 }
 
-export interface Category {
-  /** The name of the category; "" for kernels without a category. */
+/** The kernels of a category or of a phase. */
+export interface Part {
+  /** The name; "" for kernels without a category or a phase. */
   readonly name: string;
   readonly kernels: number;
-  /** The code of the category, which decides its colour. */
+  /** The code in the column. That of a category decides its colour. */
   readonly code: number;
-  /** The category's share of the total self time; NaN if no kernel was measured. */
+  /** The share of the total self time; NaN if no kernel was measured. */
   readonly share: number;
 }
 
-function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kernels): readonly Category[] {
+function partsOf({ values, codes }: DictColumn, { selfTime, totalTime }: Kernels): readonly Part[] {
   const found = values.map((name, code) => ({ name: name ?? "", kernels: 0, code, share: 0 }));
   for (let row = 0; row < codes.length; row++) {
-    const category = found[codes[row] as number] as (typeof found)[number];
-    category.kernels++;
-    category.share += (selfTime[row] || 0) / totalTime;
+    const part = found[codes[row] as number] as (typeof found)[number];
+    part.kernels++;
+    part.share += (selfTime[row] || 0) / totalTime;
   }
   return found.sort((a, b) => b.share - a.share);
 }

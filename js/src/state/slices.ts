@@ -24,7 +24,7 @@ import type { Attempt, Move, Quantity, Question, StoryStep, Work, Zoom } from ".
 import type { Catalogue } from "./catalogue.ts";
 import type { Connection } from "./connection.ts";
 import type { ChangeOptions, Gesture } from "./edits.ts";
-import type { Category } from "./filters.ts";
+import type { Part } from "./filters.ts";
 import type { Hidden } from "./lesson.ts";
 import type { Lock } from "./locks.ts";
 import type { MergePreview } from "./merge_preview.ts";
@@ -215,7 +215,9 @@ export interface RowsSlice {
   /** What binds each kernel on the focus chip, for all rows of the table. */
   readonly boundBy: ReadonlySignal<DictColumn>;
   /** The number of kernels and the share of time of each category, longest self time first. */
-  readonly byCategory: ReadonlySignal<readonly Category[]>;
+  readonly byCategory: ReadonlySignal<readonly Part[]>;
+  /** The same of each phase of a trace. In a table without phases: of all kernels, with the name "". */
+  readonly byPhase: ReadonlySignal<readonly Part[]>;
   /** The ranking of the filtered kernels by the time that each kernel could save on the focus chip. */
   readonly ranking: ReadonlySignal<Ranking>;
 
@@ -334,6 +336,8 @@ export interface ViewSlice {
   readonly setBounds: Setter<"bounds">;
   readonly precisions: Signals["precisions"];
   readonly setPrecisions: Setter<"precisions">;
+  readonly phases: Signals["phases"];
+  readonly setPhases: Setter<"phases">;
   readonly timeShare: Signals["timeShare"];
   readonly setTimeShare: Setter<"timeShare">;
   dragTimeShare(): Gesture<number>;

@@ -101,6 +101,7 @@ export function createView(
         setCategories: setter("categories"),
         setBounds: setter("bounds"),
         setPrecisions: setter("precisions"),
+        setPhases: setter("phases"),
         setTimeShare: setter("timeShare"),
         dragTimeShare: () => edits.dragOf("timeShare"),
         setTop: setter("top"),

@@ -56,6 +56,7 @@ export interface TraitTypes {
   categories: readonly string[] | null;
   bounds: readonly string[] | null;
   precisions: readonly string[] | null;
+  phases: readonly string[] | null;
   timeShare: number;
   top: number | null;
   infeed: boolean;
@@ -122,6 +123,7 @@ export const TRAITS = {
   categories: ["shared", null],
   bounds: ["shared", null],
   precisions: ["shared", null],
+  phases: ["shared", null],
   timeShare: ["shared", 1.0],
   top: ["shared", 1000],
   infeed: ["shared", true],

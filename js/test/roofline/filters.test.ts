@@ -20,6 +20,7 @@ interface Table {
   name: string[];
   category: (string | null)[];
   precision: (string | null)[];
+  phase: (string | null)[];
   bound: string[];
   self_time: (number | null)[];
 }
@@ -29,6 +30,7 @@ interface Asked {
   categories?: string[];
   bounds?: string[];
   precisions?: string[];
+  phases?: string[];
   time_share?: number;
   top?: number;
   infeed?: boolean;
@@ -47,6 +49,7 @@ const kernelsOf = (table: Table) =>
       time: 1,
       selfTime: table.self_time[row] ?? null,
     })),
+    { extra: { phase: table.phase } },
   );
 
 function prepare(kernels: Kernels, bounds: readonly string[]): Prepared {

@@ -64,6 +64,18 @@ describe("the rows that pass", () => {
     store.view.setTimeShare(0.8);
     expect(namesOf(store)).toEqual(["gemm", "copy"]);
   });
+  it("follow the filter by phase, which the kernels of a trace have in a column of the file", () => {
+    const phase = ["prefill", "decode", null, "decode", "prefill"];
+    const { model, store } = make({ extra: { phase } });
+    store.view.setPhases(["decode"]);
+    expect(namesOf(store)).toEqual(["copy", "norm"]);
+    expect(model.sent).toEqual([{ phases: ["decode"] }]);
+    expect([store.rows.isFiltered.value, store.rows.totals.value.share]).toEqual([true, 0.35]);
+    model.receive("phases", ["", "prefill"]);
+    expect(namesOf(store)).toEqual(["gemm", "infeed", "later"]);
+    store.view.clearFilters();
+    expect(store.view.phases.value).toBeNull();
+  });
   it("by what binds them follow the sliders of the focus chip", () => {
     const { store } = make();
     store.view.setBounds(["compute"]);
@@ -112,7 +124,16 @@ describe("lifting all filters", () => {
     expect(store.rows.isFiltered.value).toBe(false);
     expect(store.rows.passing.value.length).toBe(5);
     expect(model.sent).toEqual([
-      { search: "", categories: null, bounds: null, precisions: null, time_share: 1, top: 1000, infeed: true },
+      {
+        search: "",
+        categories: null,
+        bounds: null,
+        precisions: null,
+        phases: null,
+        time_share: 1,
+        top: 1000,
+        infeed: true,
+      },
     ]);
   });
   it("shows the kernels again that were left out when some were singled out", () => {
@@ -224,6 +245,19 @@ describe("categories", () => {
       { name: "Infeed", kernels: 1, code: 2, share: 0.15 },
       { name: "", kernels: 1, code: 3, share: 0 },
     ]);
+  });
+
+  it("are as phases are: their kernels and their share of the time", () => {
+    const phase = ["prefill", "decode", null, "decode", "prefill"];
+    const of = (told: MetadataSpec) =>
+      make(told).store.rows.byPhase.value.map((one) => [one.name, one.kernels, one.share]);
+    expect(of({ extra: { phase } })).toEqual([
+      ["prefill", 2, 0.5],
+      ["decode", 2, 0.35],
+      ["", 1, 0.15],
+    ]);
+    expect(of({})).toEqual([["", 5, 1]]);
+    expect(of({ extra: { phase: [1, 2, 3, 4, 5] } })).toEqual([["", 5, 1]]);
   });
 
   it("that are series keep their codes, and so their colours, while one of them becomes the longest", () => {

@@ -65,6 +65,7 @@ const ACTIONS: Readonly<Record<string, readonly ((store: Store) => unknown)[]>> 
     (store) => store.view.setCategories(["a"]),
     (store) => store.view.setBounds(["compute"]),
     (store) => store.view.setPrecisions(["bf16"]),
+    (store) => store.view.setPhases(["decode"]),
     (store) => store.view.setTimeShare(0.5),
     (store) => store.view.dragTimeShare().move(0.5),
     (store) => store.view.setTop(5),

@@ -3,7 +3,7 @@
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { isInfeed, UNFILTERED } from "../../roofline/filters.ts";
-import { boundsOf } from "../../state/filters.ts";
+import { boundsOf, type Part } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
 import type { Scope } from "../../state/traits.ts";
 import { bindingWord, categoryName } from "../../text/describe.ts";
@@ -16,7 +16,7 @@ import { PopoverButton } from "../../ui/popover.tsx";
 import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { Tick } from "../../ui/tick.tsx";
-import { numerals, strings, filterWords as words } from "../../words/words.ts";
+import { numerals, strings, filterWords as words, workloadWords } from "../../words/words.ts";
 
 /** A table with at most this many kernels needs no filters. */
 const HANDFUL = 5;
@@ -105,13 +105,15 @@ export function FilterRow({ store, children }: { readonly store: Store; readonly
   );
 }
 
+const givenWord = (word: string | null) => word || words.notTold;
+
 type Token = readonly [text: string, remove: () => void];
 
 /** Returns a token for each filter that is set, except for the search. */
 function tokensOf(store: Store): Token[] {
   const {
     rows: { kernels, only: onlyRows },
-    view: { categories, bounds, precisions, timeShare, top, infeed, scope },
+    view: { categories, bounds, precisions, phases, timeShare, top, infeed, scope },
   } = store;
   const { n, series } = kernels.value;
   const list = (label: string, chosen: readonly string[] | null, name: (word: string) => string, clear: () => void) =>
@@ -124,12 +126,8 @@ function tokensOf(store: Store): Token[] {
       store.view.setCategories(null),
     ),
     ...list(words.boundBy, bounds.value, bindingWord, () => store.view.setBounds(null)),
-    ...list(
-      words.precision,
-      precisions.value,
-      (word) => word || words.notTold,
-      () => store.view.setPrecisions(null),
-    ),
+    ...list(words.precision, precisions.value, givenWord, () => store.view.setPrecisions(null)),
+    ...list(workloadWords.phase, phases.value, givenWord, () => store.view.setPhases(null)),
     ...when(timeShare.value < 1, `${words.timeShare}: ${formatPercent(timeShare.value)}`, () =>
       store.view.setTimeShare(1),
     ),
@@ -196,10 +194,7 @@ function Controls({ store }: { store: Store }) {
         label={store.rows.kernels.value.series ? strings.series : words.category}
         lock={lock}
         chosen={store.view.categories.value}
-        offered={categories.map(({ name, share }) => {
-          const said = categoryName(name);
-          return [name, Number.isNaN(share) ? said : `${said} · ${formatPercent(share)}`];
-        })}
+        offered={offeredParts(categories, categoryName)}
         choose={store.view.setCategories}
       />
       <Choice
@@ -213,8 +208,15 @@ function Controls({ store }: { store: Store }) {
         label={words.precision}
         lock={lock}
         chosen={store.view.precisions.value}
-        offered={precision.values.map((word) => [word ?? "", word || words.notTold])}
+        offered={precision.values.map((word) => [word ?? "", givenWord(word)])}
         choose={store.view.setPrecisions}
+      />
+      <Choice
+        label={workloadWords.phase}
+        lock={lock}
+        chosen={store.view.phases.value}
+        offered={offeredParts(store.rows.byPhase.value, givenWord)}
+        choose={store.view.setPhases}
       />
       {totalTime > 0 && <TimeShare store={store} />}
       {n > (TOP_CHOICES[0] as number) && <Top store={store} all={n} />}
@@ -277,6 +279,15 @@ function answersOf(store: Store, unknown: readonly string[]): readonly string[] 
   const overhead = store.rates.launchOverhead.value > 0 ? ["overhead"] : [];
   return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
 }
+
+/** Returns the options of a filter by parts of the table, with their shares of the time. */
+const offeredParts = (parts: readonly Part[], nameOf: (name: string) => string) =>
+  parts.map(
+    ({ name, share }): Option => [
+      name,
+      Number.isNaN(share) ? nameOf(name) : `${nameOf(name)} · ${formatPercent(share)}`,
+    ],
+  );
 
 interface ChoiceProps {
   readonly label: string;
