@@ -9,7 +9,7 @@ trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes,
          added: true if a person has added it, link: bytes/s or null, clock: Hz or null,
-         links: [[name, bytes/s, seconds or null]],
+         links: [[name, bytes/s or null, seconds or null]], those to other chips first,
          share: [level, bytes, units] or null, shared: bytes that all units share or null, peaks: [[name, FLOP/s]],
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
@@ -73,7 +73,7 @@ import numpy as np
 
 from roofwidget import workloads
 from roofwidget.analysis import compare_runs, messages, snapshot
-from roofwidget.chips import Ceiling, Check, Chip, Figure, Link, Source, is_host_link, share_on_chip, shared_on_chip
+from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels import communication, concat, matching, reading
 from roofwidget.kernels.collectives import unlinked_collectives
@@ -104,13 +104,6 @@ def catalogue_to_wire(chips: Iterable[Chip]) -> list[dict[str, Any]]:
     return [_chip(chip) | {"aliases": list(chip.aliases), "figures": [], "notes": []} for chip in chips]
 
 
-def _links_of(chip: Chip) -> list[tuple[str, Link]]:
-    """Return the links to other chips, then those to a host; none if the bandwidth to other chips is unknown."""
-    links = sorted(chip.links.items(), key=lambda item: is_host_link(item[0]))
-    is_unknown = bool(links) and not is_host_link(links[0][0]) and links[0][1].bandwidth is None
-    return [] if is_unknown else links
-
-
 def _chip(chip: Chip) -> dict[str, Any]:
     disputed = chip.disputed
     share = share_on_chip(chip)
@@ -132,8 +125,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "link": next((link.bandwidth for name, link in chip.links.items() if not is_host_link(name)), None),
         "links": [
             [text_to_wire(name), link.bandwidth, link.latency]
-            for name, link in _links_of(chip)
-            if link.bandwidth is not None
+            for name, link in sorted(chip.links.items(), key=lambda item: is_host_link(item[0]))
         ],
         "clock": chip.clock,
         "share": None if share is None else [share.level, share.capacity, share.units],

@@ -732,7 +732,7 @@ def test_threads_that_set_what_ifs_of_different_chips_lose_none() -> None:
 
 def test_only_what_pages_may_change_can_be_undone_there() -> None:
     undoable = [field for field in TRAITS.values() if field.undo is not None]
-    assert len(undoable) == 24
+    assert len(undoable) == 25
     assert all(field.owner == "shared" and field.sync for field in undoable)
 
 

@@ -86,9 +86,10 @@ export function makeChip({
 
 /** A chip as Python sends it. */
 export function wireChip(spec: ChipSpec = {}): unknown {
-  const { peaks, memories, share, ...rest } = makeChip(spec);
+  const { peaks, memories, share, links, ...rest } = makeChip(spec);
   return {
     ...rest,
+    links: links.map(({ name, bandwidth, latency }) => [name, bandwidth, latency]),
     peaks: [...peaks],
     memories: [...memories],
     share: share && [share.level, share.bytes, share.units],

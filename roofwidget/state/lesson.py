@@ -43,7 +43,7 @@ MAX_ANSWERS_BYTES: Final = 1_000_000
 # value that it had when the script was made.
 ALWAYS_RESTORED: Final = (
     *("phase", "partition", "dims", "convention", "dtype", "shown", "focus_chip", "precision", "memory"),
-    *("what_if", "typed_work", "moves", "selected", "view", "zoom", "search"),
+    *("link", "topology", "what_if", "typed_work", "moves", "selected", "view", "zoom", "search"),
 )
 
 

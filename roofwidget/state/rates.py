@@ -111,6 +111,21 @@ def check_memory(name: str, chips: Sequence[Chip]) -> str:
     raise _lacking("memory", chips, reason)
 
 
+def check_link(name: str, chips: Sequence[Chip]) -> str:
+    """Return the name of a link, in the spelling of the first chip that has it, or '' for the link between chips.
+
+    Upper and lower case are equal: "pcie" means "PCIe". Raises `Refused` if no chip has a bandwidth for the link.
+    """
+    known = dict.fromkeys(link for chip in chips for link, one in chip.links.items() if one.bandwidth is not None)
+    for link in ["", *known]:
+        if link.casefold() == name.casefold():
+            return link
+    there = f"they have {listed(known)}" if known else "they have none of a known bandwidth"
+    raise _lacking(
+        "link", chips, f"none of the chips has a bandwidth for a link '{name}'; {there}; '' is that between chips"
+    )
+
+
 def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips: Sequence[Chip], other: str) -> str:
     """Return `name` if `check(name, chips)` raises no `Refused`. Otherwise return `other`."""
     try:
@@ -220,6 +235,8 @@ def _after_chips(s: State, old: State, _named: Mapping[str, Any]) -> None:
     put(s, "what_if", with_known_figures(s.what_if, chips))
     put(s, "precision", still_possible(check_precision, s.precision, chips, "auto"))
     put(s, "memory", still_possible(check_memory, s.memory, chips, "main"))
+    if s.link:
+        put(s, "link", still_possible(check_link, s.link, chips, ""))
     if s.ceilings is not None:
         known = known_ceilings(chips, s.focus_chip)
         put(s, "ceilings", tuple(name for name in s.ceilings if name.casefold() in known))
@@ -308,6 +325,16 @@ class Rates:
         help="A memory level's name, 'main' for each chip's off-chip memory, or 'all': every level counts, and "
         "each level that binds a kernel has a roof beside the main memory's (`all_levels` draws the others too).",
         fit=lambda s, given: check_memory(given, s.all_chips),
+        undo="alone",
+    )
+    link = Field(
+        "shared",
+        text,
+        "",
+        help="The name of the link in the network view, such as 'PCIe'; '' for the link of each chip to other chips, "
+        "which also stands for a name that a chip lacks.",
+        fit=lambda s, given: check_link(given, s.all_chips),
+        to_wire=wire.text_to_wire,
         undo="alone",
     )
     what_if = Field(

@@ -93,11 +93,17 @@ def test_a_drag_of_the_flat_and_of_the_slope_changes_the_what_ifs_of_python_and_
 
 
 def test_the_link_to_the_host_has_no_what_ifs(notebook: OpenNotebook) -> None:
-    _, drawn = shown(notebook, SHOWN + ".view = 'network'\nw")
+    book, drawn = shown(notebook, SHOWN + ".view = 'network'\nw")
     drawn.choose("link", "PCIe")
+    drawn.becomes("w.link", "PCIe")
     expect(drawn.box("bandwidth")).to_have_value("64 GB/s")
     expect(drawn.box("bandwidth")).to_be_disabled()
     expect(drawn.locator(".rw-handles")).to_have_count(0)
+    drawn.choose("link", "NVLink")
+    # The link of each chip to other chips.
+    drawn.becomes("w.link", "")
+    book.python("setattr(w, 'link', 'pcie')")
+    expect(drawn.box("bandwidth")).to_have_value("64 GB/s")
 
 
 def test_an_exported_page_walks_along_the_messages_by_keys(exported: Callable[..., Exported]) -> None:

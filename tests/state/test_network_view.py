@@ -14,6 +14,7 @@ from roofwidget.chips import MissingFigureError
 
 LINKED = rw.Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links={"NVLink": rw.Link("NVLink", 450e9, latency=18e-6)})
 BARE = rw.Chip("Bare", {"bf16": 1e14}, {"HBM": 1e12}, links={"NVLink": 450e9})
+TWO = rw.Chip("Two", {"bf16": 1e14}, {"HBM": 1e12}, links={"NVLink": 450e9, "PCIe": 64e9})
 ALONE = rw.Chip("Alone", {"bf16": 1e14}, {"HBM": 1e12}, links={"PCIe": 64e9})
 ROWS = [("all-reduce", None, {"network": 14e6}, 1e-3)]
 
@@ -23,6 +24,38 @@ def test_the_view_and_the_topology_are_traits() -> None:
     assert (model.view, model.topology) == ("network", "in-network")
     with pytest.raises(TraitError, match="topology"):
         model.topology = "torus"
+
+
+def test_the_link_is_a_trait_in_the_spelling_of_the_chips_and_in_sessions(tmp_path: Path) -> None:
+    model = rw.RooflineModel([TWO, BARE], ROWS, view="network", link="pcie")
+    assert model.link == "PCIe"
+    model.link = ""
+    assert model.link == ""
+    model.link = "NVLINK"
+    assert model.link == "NVLink"
+    model.save(tmp_path / "session.json")
+    assert rw.RooflineModel.load(tmp_path / "session.json").link == "NVLink"
+
+
+def test_a_link_that_no_chip_has_names_the_links_there_are() -> None:
+    model = rw.RooflineModel([TWO, BARE], ROWS)
+    with pytest.raises(TraitError, match="has a bandwidth for a link 'ICI'; they have 'NVLink', 'PCIe'; '' is that"):
+        model.link = "ICI"
+    with pytest.raises(TraitError, match="link"):
+        model.link = 5
+    unknown = rw.Chip("Unknown", {"bf16": 1e14}, {"HBM": 1e12}, links={"ICI": rw.Link("ICI", None)})
+    with pytest.raises(TraitError, match="'ICI'; they have none of a known bandwidth"):
+        rw.RooflineModel([unknown], ROWS, link="ICI")
+    with pytest.raises(TraitError, match="there are no chips"):
+        rw.RooflineModel([], ROWS, link="ICI")
+
+
+def test_a_link_that_new_chips_lack_is_dropped() -> None:
+    model = rw.RooflineModel([TWO, BARE], ROWS, link="PCIe")
+    model.focus_chip = "bare"
+    assert model.link == "PCIe", "another chip has it"
+    model.chips = [BARE]
+    assert model.link == ""
 
 
 def test_a_latency_of_the_link_is_a_what_if_that_changes_no_bound() -> None:

@@ -119,7 +119,7 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
 function networkCaption(store: Store): Caption {
   const messages = ratedMessages(store.rows.kernels.value);
   const message = messages[store.view.message.value ?? -1];
-  const link = store.rates.link();
+  const link = store.rates.focusLink.value;
   const text = unbroken(message ? messageFormula(message, link) : networkSentence(messages, link));
   return { text, formula: text, note: "" };
 }

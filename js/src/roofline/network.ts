@@ -101,12 +101,12 @@ export const sentBytes = (messages: readonly Message[], topology: string) =>
     0,
   );
 
-/** Returns the link called `name`, by default the first to other chips. Undefined if the chip has no known link. */
+/** Returns the link called `name`, by default the first to other chips. Undefined if its bandwidth is unknown. */
 export function linkIn(chip: Chip, whatIf: WhatIf, name = ""): ChipLink | undefined {
   // Links to other chips come first.
   const first = chip.link === null ? undefined : chip.links[0];
-  const link = chip.links.find((one) => one.name === name) ?? first ?? chip.links[0];
-  if (!link) return;
+  const link = chip.links.find((one) => one.name === name) ?? chip.links[0];
+  if (!link || link.bandwidth === null) return;
   const changes = link === first && Object.hasOwn(whatIf, chip.id) ? whatIf[chip.id] : undefined;
   const sheetLatency = link.latency ?? Number.NaN;
   return {

@@ -5,6 +5,7 @@ import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../r
 import { colouringOf } from "../roofline/colouring.ts";
 import { runsOf } from "../roofline/compare_runs.ts";
 import { inOrder } from "../roofline/filters.ts";
+import { linkIn } from "../roofline/network.ts";
 import { pointsOf } from "../roofline/points.ts";
 import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
@@ -13,6 +14,7 @@ import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { type Fusion, factsOf } from "../roofline/verdict.ts";
 import { exposedText } from "../text/describe.ts";
 import { verdictOf } from "../text/verdict.ts";
+import { steady } from "../ui/equal.ts";
 import { throttled } from "../ui/throttled.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Chip, WhatIf } from "../wire/types.ts";
@@ -81,6 +83,10 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   const focusRoof = computed(() => {
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
+  });
+  const focusLink = steady(() => {
+    const chip = chips.value.find(({ id }) => id === state.focusChip.value);
+    return chip && linkIn(chip, whatIf.value, state.link.value);
   });
   const askedPrecision = computed(() => (focusRoof.value ?? shownRoofs.value[0])?.precision ?? "");
   let beforeDrag: Roof | undefined;
@@ -155,6 +161,11 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
   // These values are throttled together. Otherwise, the chart could draw a new point above an old roof.
   const together = { chips, focusChip: state.focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, drawn };
   const paced = throttled({ ...together, points, possibleCeilings: ceilings, fused: workload }, dragging);
+  // Each what-if of a rate makes a new roof. So the link, which is computed only where it is read, has their pace.
+  const pacedLink = computed(() => {
+    for (const { value } of [paced.roofs, paced.focusChip, state.link]) void value;
+    return focusLink.peek();
+  });
 
   return {
     commonPrecision: common,
@@ -162,10 +173,11 @@ export function derive({ signals: state, kernels, given, workload, hidden, dragg
     lacking,
     shownRoofs,
     focusRoof,
+    focusLink,
     askedPrecision,
     restedRoof,
     /** Copies of the signals for panels. During a drag the copies are throttled, so that a person can read them. */
-    throttled: paced,
+    throttled: { ...paced, focusLink: pacedLink },
     ...filtered,
     drawn,
     drawnRows: drawnNow,

@@ -5,7 +5,10 @@ import type { Quantity } from "../wire/types.ts";
 import { strings } from "../words/words.ts";
 import type { Gesture } from "./edits.ts";
 
-/** What can be locked. "phase" also locks the counting convention and the dtype. "view" also locks zoom and axes. */
+/**
+ * What can be locked. "phase" also locks the counting convention and the dtype. "view" also locks zoom, axes and the
+ * topology. "memory" also locks the link.
+ */
 export type Lock =
   | "peak_flops"
   | "bandwidth"

@@ -1,8 +1,7 @@
 // The slice of the chips and their rates: which chips are shown, which has the focus, and what-ifs of its rates.
 
-import { computed, signal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import { measuredRates, type Peaks, peaksInUse } from "../roofline/measured_rates.ts";
-import { linkIn } from "../roofline/network.ts";
 import { ALL_LEVELS, isRoof, NETWORK } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
 import { isEqual } from "../ui/equal.ts";
@@ -44,7 +43,7 @@ const LATENCIES: RateLimits = { low: 1e-15, high: 1e6, stops: [] };
 
 export function createRates(
   edits: Edits,
-  { focusRoof, roofs, shownRoofs }: Pick<Derived, "focusRoof" | "roofs" | "shownRoofs">,
+  { focusRoof, focusLink, roofs, shownRoofs }: Pick<Derived, "focusRoof" | "focusLink" | "roofs" | "shownRoofs">,
   { isLocked, guard }: Pick<Locks, "isLocked" | "guard">,
 ) {
   const { signals, edit, put } = edits;
@@ -55,15 +54,9 @@ export function createRates(
   const amongChips = (entry: WhatIf): WhatIf =>
     Object.fromEntries(Object.entries(entry).filter(([id]) => chips.value.some((chip) => chip.id === id)));
 
-  /** The name of the link in the network plane that a person has chosen; "" for the first to other chips. */
-  const linkName = signal("");
-  function link() {
-    const chip = chips.value.find(({ id }) => id === focusChip.value);
-    return chip && linkIn(chip, whatIf.value, linkName.value);
-  }
   function rateOf({ quantity, level }: RateKey, rate?: number): ChangedRate | undefined {
     if (level === NETWORK) {
-      const one = link();
+      const one = focusLink.value;
       if (!one || one.isFixed) return undefined;
       const [now, sheet] = quantity === "latency" ? [one.latency, one.sheetLatency] : [one.bandwidth, one.sheet];
       return { chip: one.chip.id, quantity, key: NETWORK, rate: rate ?? now, sheet };
@@ -128,6 +121,7 @@ export function createRates(
     precision: (name) => (name === "auto" || some(({ peaks }) => peaks.has(name)) ? name : undefined),
     memory: (name) =>
       name === "main" || name === ALL_LEVELS || some(({ memories }) => memories.has(name)) ? name : undefined,
+    link: (name) => (name === "" || some(({ links }) => links.some((one) => one.name === name)) ? name : undefined),
     ceilings: (names) =>
       names?.filter((name) =>
         some(({ ceilings, peaks }) => peaks.has(name) || ceilings.some(({ key }) => sameWord(key, name))),
@@ -195,12 +189,8 @@ export function createRates(
         toggle: (id: string) => edit(() => toggle(id)),
       }),
       ...guard("precision", { choosePrecision: (precision: string) => choose({ precision }) }),
-      ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }) }),
-      link,
-      setTopology: edits.setter("topology"),
-      chooseLink(name: string) {
-        linkName.value = name;
-      },
+      ...guard("memory", { chooseMemory: (memory: string) => choose({ memory }), setLink: edits.setter("link") }),
+      ...guard("view", { setTopology: edits.setter("topology") }),
       setExposedRoofs: (exposedRoofs: readonly number[], { stream = false }: ChangeOptions = {}) =>
         edits.set({ exposedRoofs }, { stream, series: "exposedRoofs" }),
       dragExposedRoofs: () => edits.dragOf("exposedRoofs"),

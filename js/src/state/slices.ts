@@ -64,10 +64,11 @@ export interface RatesSlice {
   readonly ceilings: Signals["ceilings"];
   /** Whether levels that bind no kernel are drawn too. */
   readonly allLevels: Signals["allLevels"];
-  /** Returns the link of the focus chip in the network plane. */
-  link(): ChipLink | undefined;
-  /** Shows another link of the focus chip. */
-  chooseLink(name: string): void;
+  /** The name of the link in the network plane; "" for the link of each chip to other chips. */
+  readonly link: Signals["link"];
+  readonly setLink: Setter<"link">;
+  /** The link of the focus chip in the network plane. Undefined if its bandwidth is unknown. */
+  readonly focusLink: ReadonlySignal<ChipLink | undefined>;
   /** How the ranks are connected. */
   readonly topology: Signals["topology"];
   readonly setTopology: Setter<"topology">;
@@ -474,6 +475,14 @@ export interface PythonSlice {
 /** Signals that change a few times a second while something is dragged: those that panels read. */
 export type Throttled = Pick<
   RatesSlice,
-  "chips" | "focusChip" | "roofs" | "shownRoofs" | "focusRoof" | "shownLevels" | "subRoofs" | "possibleCeilings"
+  | "chips"
+  | "focusChip"
+  | "roofs"
+  | "shownRoofs"
+  | "focusRoof"
+  | "focusLink"
+  | "shownLevels"
+  | "subRoofs"
+  | "possibleCeilings"
 > &
   Pick<RowsSlice, "drawn" | "points"> & { readonly fused: WorkloadSlice["graph"] };

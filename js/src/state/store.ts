@@ -53,15 +53,10 @@ export interface Store {
 
 /** Returns the store for panels: while something is dragged, its signals change a few times a second. */
 export function pacedStore(store: Store): Store {
-  const { chips, focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, possibleCeilings, ...others } =
-    store.throttled;
-  const { drawn, points } = others;
+  const { drawn, points, fused: _, ...rates } = store.throttled;
   return {
     ...store,
-    rates: {
-      ...store.rates,
-      ...{ chips, focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, possibleCeilings },
-    },
+    rates: { ...store.rates, ...rates },
     rows: { ...store.rows, drawn, points },
   };
 }

@@ -15,7 +15,17 @@ import type { Axes, View } from "./traits.ts";
 const MERGE_MS = 200;
 
 /** The traits with the user's choices about the chips. */
-const CHOICES = ["shown", "focusChip", "precision", "memory", "exposedRoofs", "ceilings", "allLevels"] as const;
+const CHOICES = [
+  "shown",
+  "focusChip",
+  "precision",
+  "memory",
+  "link",
+  "topology",
+  "exposedRoofs",
+  "ceilings",
+  "allLevels",
+] as const;
 
 /** Which kernels have gap arrows: those to fix first, all, or none. */
 export type Gaps = "first" | "all" | "none";

@@ -1,5 +1,6 @@
 // What undo and redo have changed, in words.
 
+import { NETWORK } from "../roofline/roofline.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 import { toolWords as words } from "../words/words.ts";
 import { shortNames } from "./names.ts";
@@ -15,13 +16,17 @@ export function changedText(parts: readonly string[], rates: Rates, chips: reado
 }
 
 function rateText([before, after]: Rates, chips: readonly Chip[]): string {
-  const isChanged = (id: string, quantity: Quantity) =>
-    JSON.stringify(before[id]?.[quantity] ?? {}) !== JSON.stringify(after[id]?.[quantity] ?? {});
   const names = shortNames(chips);
-  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((id) =>
-    (["peak_flops", "bandwidth"] as const)
-      .filter((quantity) => isChanged(id, quantity))
-      .map((quantity) => words.rateOf[quantity](names.get(id) ?? id)),
-  );
-  return changed.length === 1 ? (changed[0] as string) : words.rates;
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((id) => {
+    const of = (quantity: Quantity) => [before[id]?.[quantity] ?? {}, after[id]?.[quantity] ?? {}] as const;
+    // What-ifs of the network are those of the first link.
+    const link = chips.find((chip) => chip.id === id)?.links[0]?.name;
+    return (["peak_flops", "bandwidth", "latency"] as const).flatMap((quantity) => {
+      const [old, now] = of(quantity);
+      const keys = Object.keys({ ...old, ...now }).filter((key) => old[key] !== now[key]);
+      return keys.map((key) => words.rateOf[quantity]((key === NETWORK && link) || (names.get(id) ?? id)));
+    });
+  });
+  const [first, ...others] = new Set(changed);
+  return first === undefined || others.length > 0 ? words.rates : first;
 }

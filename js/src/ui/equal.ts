@@ -2,9 +2,9 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 
-/** Compares two values by their contents. Ignores the order of the keys of mappings. */
+/** Compares two values by their contents. NaN is equal to NaN. Ignores the order of the keys of mappings. */
 export function isEqual(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
+  if (one === other || (Number.isNaN(one) && Number.isNaN(other))) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
   const keys = Object.keys(one);
   if (Array.isArray(one) !== Array.isArray(other) || keys.length !== Object.keys(other).length) return false;

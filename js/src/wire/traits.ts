@@ -39,6 +39,7 @@ export interface TraitTypes {
   focusChip: string;
   precision: string;
   memory: string;
+  link: string;
   whatIf: WhatIf;
   exposedRoofs: readonly number[];
   ceilings: readonly string[] | null;
@@ -106,6 +107,7 @@ export const TRAITS = {
   focusChip: ["alone", ""],
   precision: ["alone", "auto"],
   memory: ["alone", "main"],
+  link: ["alone", ""],
   whatIf: ["mapping alone", {}],
   exposedRoofs: ["alone", []],
   ceilings: ["alone", null],

@@ -24,7 +24,7 @@ export interface Chip {
   readonly illustrative: readonly string[];
   /** Bandwidth of the link to other chips, bytes/s in one direction; null if unknown. */
   readonly link: number | null;
-  /** The links with known bandwidths, those to other chips first. */
+  /** The links, those to other chips first. */
   readonly links: readonly Link[];
   /** Clock rate in Hz; null if unknown. */
   readonly clock: number | null;
@@ -42,8 +42,8 @@ export interface Chip {
 /** A link to other chips or to the host. */
 export interface Link {
   readonly name: string;
-  /** Bytes/s in one direction. */
-  readonly bandwidth: number;
+  /** Bytes/s in one direction; null if unknown. */
+  readonly bandwidth: number | null;
   /** Seconds; null if unknown. */
   readonly latency: number | null;
 }
@@ -121,7 +121,7 @@ export type WireChip = Omit<Chip, "peaks" | "memories" | "links" | "share"> & {
   memories: [string, number | null][];
   share: [level: string, bytes: number, units: number] | null;
   /** Missing in what versions before 1.2 saved. */
-  links?: [name: string, bandwidth: number, latency: number | null][];
+  links?: [name: string, bandwidth: number | null, latency: number | null][];
   /** Missing in what versions before 1.1 saved. */
   shared?: number | null;
 };

@@ -987,12 +987,15 @@ export const catalogue: Like<typeof en.catalogue> = {
     rateOf: {
       peak_flops: (chip) => `Spitze von ${chip}`,
       bandwidth: (chip) => `Bandbreite von ${chip}`,
+      latency: (chip) => `Latenz von ${chip}`,
     },
-    rates: "Spitzen und Bandbreiten",
+    rates: "Raten",
     parts: {
       graph: "Graph",
       precision: "Genauigkeit",
       memory: "Speicher",
+      link: "Link",
+      topology: "Topologie",
       addedChips: "Chips",
       shown: "Chips",
       focusChip: "Chip im Fokus",

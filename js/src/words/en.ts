@@ -1005,13 +1005,16 @@ export const catalogue = {
     rateOf: {
       peak_flops: (chip: string) => `peak of ${chip}`,
       bandwidth: (chip: string) => `bandwidth of ${chip}`,
+      latency: (chip: string) => `latency of ${chip}`,
     },
-    rates: "peaks and bandwidths",
+    rates: "rates",
     /** The parts of the state that undo changes, the most telling first. */
     parts: {
       graph: "graph",
       precision: "precision",
       memory: "memory",
+      link: "link",
+      topology: "topology",
       addedChips: "chips",
       shown: "chips",
       focusChip: "chip in focus",

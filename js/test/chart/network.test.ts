@@ -20,7 +20,7 @@ const LINK = {
 function scene(messages: readonly Message[], told: Partial<typeof LINK> = {}, topology = "ring", width = 800) {
   const store = {
     rows: { kernels: { value: { ...makeKernels([]), messages } } },
-    rates: { link: () => ({ ...LINK, ...told }), topology: { value: topology } },
+    rates: { focusLink: { value: { ...LINK, ...told } }, topology: { value: topology } },
     view: { message: { value: undefined } },
   } as unknown as Store;
   return networkScene(store, { ...SIZE, width }, LIGHT);

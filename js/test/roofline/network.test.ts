@@ -88,6 +88,12 @@ describe("the link", () => {
     });
     expect(linkIn({ ...chip, link: null, links: [] }, whatIf)).toBeUndefined();
   });
+  it("to the host never takes the place of a link to other chips whose bandwidth is unknown", () => {
+    const fabric = { name: "ICI", bandwidth: null, latency: null };
+    const unstated = { ...chip, link: null, links: [fabric, ...links.slice(1)] };
+    expect(linkIn(unstated, {})).toBeUndefined();
+    expect(linkIn(unstated, {}, "PCIe")).toMatchObject({ name: "PCIe", bandwidth: 64e9, isFixed: true });
+  });
 });
 
 describe("messages", () => {

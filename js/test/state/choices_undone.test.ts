@@ -4,8 +4,12 @@ import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
 import { DEFAULTS, eachWithClock, FakeModel, wireChip, wireKernels } from "../helpers.ts";
 
+const LINKS = [
+  { name: "NVLink", bandwidth: 4, latency: null },
+  { name: "PCIe", bandwidth: 1, latency: null },
+];
 const CHIPS = [
-  wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),
+  wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 }, link: 4, links: LINKS }),
   wireChip({ id: "b", peaks: { bf16: 60 }, memories: { HBM: 8 } }),
   wireChip({ id: "c", peaks: { fp8: 40 }, memories: { HBM: 4, L2: null } }),
 ];
@@ -73,6 +77,43 @@ describe("undo", () => {
     expect(now()).not.toEqual(before);
     for (let step = 0; step < 5; step++) store.history.undo();
     expect([now(), store.history.canUndo.value]).toEqual([before, false]);
+  });
+  it("takes back the link and the topology of the network plane", () => {
+    const { model, store } = make();
+    store.rates.setLink("PCIe");
+    store.rates.setTopology("in-network");
+    expect([store.rates.focusLink.value?.name, model.sent]).toEqual([
+      "PCIe",
+      [{ link: "PCIe" }, { topology: "in-network" }],
+    ]);
+    store.history.undo();
+    expect([store.rates.topology.value, store.view.status.value.text]).toEqual(["ring", "Undone: topology"]);
+    store.history.undo();
+    expect([store.rates.focusLink.value?.name, store.view.status.value.text]).toEqual(["NVLink", "Undone: link"]);
+    expect(model.sent.at(-1)).toEqual({ link: "" });
+    store.rates.setLink("PCIe");
+    model.receive("chips", CHIPS.slice(1));
+    expect([store.rates.focusLink.value, store.history.canUndo.value]).toEqual([undefined, false]);
+  });
+  it("names the link whose rates it takes back", () => {
+    const { store } = make();
+    const told = () => {
+      store.history.undo();
+      return store.view.status.value.text;
+    };
+    store.rates.setRate("latency", 1e-6, { level: "network" });
+    expect(told()).toBe("Undone: latency of NVLink");
+    store.rates.setRate("bandwidth", 2, { level: "network" });
+    expect(told()).toBe("Undone: bandwidth of NVLink");
+    store.rates.setRate("bandwidth", 20);
+    expect(told()).toBe("Undone: bandwidth of a");
+    const drag = store.rates.dragRates(
+      { quantity: "bandwidth", level: "network" },
+      { quantity: "latency", level: "network" },
+    );
+    drag.move([3, 1e-6]);
+    drag.end();
+    expect(told()).toBe("Undone: rates");
   });
   it("takes back several steps of one key on the exposed roofs at once", () => {
     const { store } = make();

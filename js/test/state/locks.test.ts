@@ -48,7 +48,7 @@ const ACTIONS: Readonly<Record<string, readonly ((store: Store) => unknown)[]>> 
     (store) => store.rates.removeChip("b"),
   ],
   precision: [(store) => store.rates.choosePrecision("fp8")],
-  memory: [(store) => store.rates.chooseMemory("all")],
+  memory: [(store) => store.rates.chooseMemory("all"), (store) => store.rates.setLink("PCIe")],
   partition: [(store) => store.workload.setPartition(merged(store))],
   dims: [(store) => store.workload.setDim("n", 10), (store) => store.workload.dragDim("n").move(10)],
   phase: [
@@ -78,6 +78,7 @@ const ACTIONS: Readonly<Record<string, readonly ((store: Store) => unknown)[]>> 
     (store) => store.view.setZoom([1, 10, 1, 10]),
     (store) => store.view.dragZoom().move([1, 10, 1, 10]),
     (store) => store.view.setAxis("word", 4),
+    (store) => store.rates.setTopology("switch"),
   ],
 };
 const CASES = Object.entries(ACTIONS).flatMap(([lock, acts]) => acts.map((act) => [lock, String(act), act] as const));

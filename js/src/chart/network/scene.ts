@@ -97,7 +97,7 @@ export const drawnMessages = (store: Store): readonly RatedMessage[] =>
 /** Builds the scene. `held`: the axes while the roof is dragged. */
 export function networkScene(store: Store, size: Size, theme: Theme, held?: Scales): NetworkScene {
   const messages = drawnMessages(store);
-  const link = store.rates.link();
+  const link = store.rates.focusLink.value;
   const topology = store.rates.topology.value;
   const narrow = isNarrow(size);
   const row = store.view.message.value;

@@ -69,12 +69,12 @@ const LATENCY_REACH = [1e-6, 1e-4];
 
 /** The sliders for the link of the focus chip and its latency. */
 function NetworkSliders({ store }: { readonly store: Store }) {
-  const link = store.rates.link();
+  const link = store.rates.focusLink.value;
   if (!link) return null;
   const { chip, name, bandwidth, sheet, latency, sheetLatency, isFixed } = link;
   const shown = store.rates.shownRoofs.value.map((roof) => roof.chip);
   const common = { store, level: NETWORK, isMeasured: false, fixed: isFixed ? networkWords.fixed : undefined };
-  const reach = store.rates.chips.value.flatMap(({ links }) => links.map((one) => one.bandwidth));
+  const reach = store.rates.chips.value.flatMap(({ links }) => links.flatMap(({ bandwidth }) => bandwidth ?? []));
   return (
     <div class="rw-rates">
       <Rate

@@ -24,7 +24,7 @@ export function MessagesTab({ store, theme, narrow }: TabProps) {
   const isWaiting = waited(all) > 0;
   const sum = (some: readonly RatedMessage[]) =>
     some.reduce((total, one) => total + ((isWaiting ? one.waiting : one.time) || 0), 0);
-  const link = store.rates.link();
+  const link = store.rates.focusLink.value;
   const heads = narrow ? [] : words.heads;
   const columns = narrow ? 3 : 6;
   const row = (one: RatedMessage, badge = "") => {

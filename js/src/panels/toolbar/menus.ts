@@ -91,17 +91,18 @@ export function judgingOf(store: Store): readonly [precision: ValueMenu, memory:
 }
 
 function networkMenus({ rates, lesson }: Store): readonly [ValueMenu, ValueMenu] {
-  const link = rates.link();
-  const links = (link?.chip.links ?? []).map(({ name }): Choice => [name, name]);
+  const links = rates.chips.value.find(({ id }) => id === rates.focusChip.value)?.links ?? [];
+  const known = links.flatMap(({ name, bandwidth }): Choice[] => (bandwidth === null ? [] : [[name, name]]));
   const topologies = Object.entries(networkWords.topologies).map(([name, text]): Choice => [name, text]);
   return [
     valueMenu(
       "link",
       networkWords.link,
-      link?.name ?? strings.unknown,
-      links,
+      rates.focusLink.value?.name ?? strings.unknown,
+      known,
       lesson.lockNote("memory"),
-      rates.chooseLink,
+      // The first is the link of each chip to other chips, also after another chip was chosen.
+      (name) => rates.setLink(name === links[0]?.name ? "" : name),
     ),
     valueMenu("topology", networkWords.topology, rates.topology.value, topologies, lesson.lockNote("view"), (name) =>
       rates.setTopology(name as Topology),
