@@ -110,7 +110,7 @@
     /** Compares the first view with the last, fresh one: differing pixels of points, and whether roofs differ. */
     compare() {
       const [first, last] = [charts()[0], charts().at(-1)];
-      const roofs = (chart) => chart.querySelector(".rw-roofs").outerHTML;
+      const roofs = (chart) => [...chart.querySelectorAll(".rw-roof")].map(({ outerHTML }) => outerHTML).join();
       if (first === last) throw new Error("there is one view only");
       return { pixels: differing(wordsOf(first), wordsOf(last)), roofs: roofs(first) !== roofs(last) };
     },

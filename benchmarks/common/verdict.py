@@ -21,6 +21,7 @@ from benchmarks.common.job import GENTLE, NAMES, SWEEP
 from benchmarks.common.lifetime import CLOSED, CYCLES, Left
 from benchmarks.common.own import Own, medians
 from roofwidget import bundle
+from roofwidget.support.text_tables import counted
 
 COUNTS = (1_000, 10_000, 100_000)
 RUNS = 3
@@ -384,7 +385,7 @@ def page(found: Findings) -> str:
     parts = [
         "# Benchmarks",
         "Written by `python benchmarks/peers.py`, except the last section; not by hand.",
-        f"{datetime.now(timezone.utc):%Y-%m-%d}, {found.runs} runs: {machine(found)}.",
+        f"{datetime.now(timezone.utc):%Y-%m-%d}, {counted(found.runs, 'run')}: {machine(found)}.",
         METHOD.rstrip(),
         wandering(found),
         *(f"## {count:,} points\n\n{contests(found, count)}" for count in found.counts),
