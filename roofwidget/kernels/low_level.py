@@ -103,7 +103,8 @@ _COLUMNS: Final = (
     LowLevelColumn("memory throughput (%)", "the busiest unit of the memories, of its peak", weight=TIME),
     LowLevelColumn("L1 throughput (%)", "the busiest unit of L1 and shared memory, of its peak", weight=TIME),
     LowLevelColumn("L1 hit rate (%)", "sectors of L1 that hit", weight=TIME),
-    LowLevelColumn("L2 hit rate (%)", "sectors of L2 that hit", weight=TIME),
+    LowLevelColumn("L2 hit rate (%)", "sectors of L2 that hit, or accesses on a CPU", weight=TIME),
+    LowLevelColumn("L3 hit rate (%)", "accesses to L3 that hit", weight=TIME),
     LowLevelColumn("sectors per load request", "sectors of 32 B of a warp's global load", weight="global loads"),
     LowLevelColumn("sectors per store request", "sectors of 32 B of a warp's global store", weight="global stores"),
     LowLevelColumn("bytes used per loaded sector", "bytes of a loaded sector that threads asked for", weight=TIME),
@@ -131,6 +132,12 @@ _COLUMNS: Final = (
     LowLevelColumn(transactions("L1"), "sectors of global and local memory, and turns of shared memory", adds=True),
     LowLevelColumn(transactions("L2"), "sectors of L2", adds=True),
     LowLevelColumn(transactions("HBM"), "sectors of the chip's memory", adds=True),
+    LowLevelColumn("cycles per instruction", "cycles of a core over its instructions", weight=TIME),
+    LowLevelColumn("vector instructions (%)", "vector instructions of those with floating-point numbers", weight=TIME),
+    LowLevelColumn("mispredicted branches (%)", "branches that the core predicted wrongly", weight=TIME),
+    LowLevelColumn("mispredictions per 1,000 instructions", "the same branches, by all instructions", weight=TIME),
+    LowLevelColumn("stalled cycles (%)", "cycles in which a core executes nothing", weight=TIME),
+    LowLevelColumn("cycles stalled by loads (%)", "the same while loads are under way", weight=TIME),
     LowLevelColumn(
         "peak warp instructions (1/s)", "units x schedulers x clock, each an instruction a cycle", weight=TIME
     ),

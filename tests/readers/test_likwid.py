@@ -78,6 +78,58 @@ def test_groups_that_took_turns_are_scaled_to_one_time() -> None:
     assert warns(kernels, "alternate")
 
 
+STALLS = """
+CPU name:	Oak 8 cores
+Group 1: CYCLE_STALLS
++-------+---------+------------+------------+
+| Event | Counter | HWThread 0 | HWThread 1 |
++-------+---------+------------+------------+
++-------+---------+------------+------------+
+
++----------------------------------------+------------+------------+
+|                 Metric                 | HWThread 0 | HWThread 1 |
++----------------------------------------+------------+------------+
+|           Runtime (RDTSC) [s]          |     2.0000 |     2.0000 |
+|                   CPI                  |     3.0000 |     5.0000 |
+|              L2 miss ratio             |     0.2500 |     0.7500 |
+|            L3 miss ratio [%]           |    10.0000 |    30.0000 |
+|       Branch misprediction rate        |     0.0100 |     0.0300 |
+|       Branch misprediction ratio       |     0.0400 |     0.0600 |
+|           Vectorization ratio          |    12.0000 |     8.0000 |
+|        Execution stall rate [%]        |    70.0000 |    80.0000 |
+| Stalls caused by memory loads rate [%] |    60.0000 |        nil |
++----------------------------------------+------------+------------+
+"""
+
+
+def test_ratios_of_a_core_are_low_level_columns_and_give_reasons(tmp_path: Path) -> None:
+    kernels = rw.read(write(tmp_path / "run.txt", STALLS))
+    found = {name: kernels.extra[name][0] for name in kernels.read_as if name in kernels.extra}
+    assert found == pytest.approx(
+        {
+            "cycles per instruction": 4.0,
+            "L2 hit rate (%)": 50.0,
+            "L3 hit rate (%)": 80.0,
+            "mispredictions per 1,000 instructions": 20.0,
+            "mispredicted branches (%)": 5.0,
+            "vector instructions (%)": 10.0,
+            "stalled cycles (%)": 75.0,
+            "cycles stalled by loads (%)": 60.0,
+        }
+    )
+    assert kernels.read_as["L3 hit rate (%)"] == "L3 miss ratio [%], the mean of the threads"
+    assert [one.sentence for one in rw.reasons(kernels)[0]] == [
+        "In 60 % of its cycles a core executes nothing while loads are under way.",
+        "Of 1,000 instructions 20 are branches that were predicted wrongly.",
+        "10 % of its floating-point instructions are vector instructions.",
+    ]
+    good = {"0.0100": "0.0090", "0.0300": "0.0090", "12.0000": "20.0000", "8.0000": "20.0000", "60.0000": "39.0000"}
+    text = STALLS
+    for old, new in good.items():
+        text = text.replace(f" {old}", f" {new}")
+    assert rw.reasons(rw.read(write(tmp_path / "good.txt", text))) == ((),)
+
+
 def appended(tmp_path: Path, *names: str) -> Path:
     """Return one file with the output of several runs, as ``>> run.txt`` makes it."""
     return write(tmp_path / "run.txt", "".join(text_of(FIXTURES / name) for name in names))

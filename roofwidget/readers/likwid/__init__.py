@@ -16,6 +16,8 @@ is the time of the slowest thread.
   only a part, such as ``FLOPS_AVX``.
 - Bytes: ``Memory data volume`` or ``DDR data volume`` (DRAM), ``HBM data volume``, ``L3 data volume`` (between L3 and
   L2), ``L2 data volume`` (between L2 and L1). Without a volume the printed bandwidth times the time is used.
+- Low-level columns: ``CPI``, ``Vectorization ratio``, the miss ratios of L2 and L3, the branch mispredictions and the
+  stalls of ``CYCLE_STALLS``, each the mean of the threads.
 - The formulas are those of LIKWID's group files (``groups/`` of https://github.com/RRZE-HPC/likwid, at d9c523b).
 
 Few groups have both FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
@@ -215,6 +217,7 @@ def _complete(base: Totals, row: Totals, group: str, scale: float, warnings: lis
                 ours[name] = amount * scale
                 rule = rule_key(key, name)
                 base.rules[rule] = f"{row.rules[rule]} (group {group}{how})"
+    base.low_level, base.read_as = row.low_level | base.low_level, row.read_as | base.read_as
 
 
 def _warn(warnings: list[str], message: str) -> None:
@@ -239,6 +242,7 @@ def _table(
             place = f"region {region}" if region else "the program"
             raise source.error(f"its time, {row.time:g} s, is below zero: measure again", place=place)
     rules = dict.fromkeys(key for row in rows for key in row.rules)
+    read_as = {column: metric for row in rows for column, metric in row.read_as.items()}
     return Kernels(
         [region or "program" for region in regions],
         columns([row.flops for row in rows]),
@@ -250,7 +254,9 @@ def _table(
             "calls": [row.calls for row in rows],
             "clock (Hz)": [row.clock for row in rows],
             **({"CPU": cpu} if cpu else {}),
+            **columns([row.low_level for row in rows]),
         },
+        read_as=read_as,
         warnings=warnings,
         source=source.name,
     )

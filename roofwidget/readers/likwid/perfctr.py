@@ -347,6 +347,19 @@ _ANY_EVENTS: Final = frozenset(
 # The events of POWER8 that count in one of its two pipes.
 _PIPE: Final = re.compile(r"PM_(VSU[01])_")
 _RATE_TOLERANCE: Final = 0.01
+# The low-level columns, the metric of LIKWID's group files (the ending " [%]" differs by processor); and the way from
+# the metric to the column: a factor, and whether the metric is what the column leaves of 100 %.
+_LOW_LEVEL: Final = (
+    ("cycles per instruction", "CPI", 1, False),
+    ("vector instructions (%)", "Vectorization ratio", 1, False),
+    ("L2 hit rate (%)", "L2 miss ratio", 100, True),
+    ("L3 hit rate (%)", "L3 miss ratio", 100, True),
+    ("mispredicted branches (%)", "Branch misprediction ratio", 100, False),
+    ("mispredictions per 1,000 instructions", "Branch misprediction rate", 1_000, False),
+    ("stalled cycles (%)", "Execution stall rate [%]", 1, False),
+    ("cycles stalled by loads (%)", "Stalls caused by memory loads rate [%]", 1, False),
+)
+_PERCENT: Final = " [%]"
 
 
 @dataclass
@@ -354,7 +367,7 @@ class Totals:
     """The totals over all threads, and the rule of each total.
 
     If the group does not count an amount, its total is missing. `shared_events` are the events of FLOPs that do not
-    tell the precision.
+    tell the precision. `low_level` has low-level columns, and `read_as` the metric of each.
     """
 
     time: float
@@ -366,6 +379,8 @@ class Totals:
     clock: float = math.nan
     warnings: list[str] = field(default_factory=list)
     shared_events: frozenset[str] = frozenset()
+    low_level: dict[str, float] = field(default_factory=dict)
+    read_as: dict[str, str] = field(default_factory=dict)
 
 
 def rule_key(amount: str, name: str) -> str:
@@ -397,7 +412,21 @@ def count(block: Group) -> Totals:
     found.shared_events = _ANY_EVENTS & block.events.keys()
     _flops(block, times, found)
     _bytes(block, times, found)
+    _low_level(block, found)
     return found
+
+
+def _low_level(block: Group, found: Totals) -> None:
+    """Add the low-level columns: means over the threads."""
+    for column, metric, factor, is_rest in _LOW_LEVEL:
+        printed = metric if metric in block.metrics else f"{metric}{_PERCENT}"
+        mean = _mean(block.metrics.get(printed, []))
+        if math.isnan(mean):
+            continue
+        # With the ending it is a share in percent already, also where the metric without it is a plain ratio.
+        value = mean * (1 if printed.endswith(_PERCENT) else factor)
+        found.low_level[column] = 100 - value if is_rest else value
+        found.read_as[column] = f"{printed}, the mean of the threads"
 
 
 def _bytes(block: Group, times: list[float], found: Totals) -> None:
