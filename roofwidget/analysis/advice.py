@@ -22,6 +22,8 @@ from roofwidget.units import format_factor, format_percent, format_quantity
 
 COLLECTIVE: Final = "collective, link unknown"
 """The situation of a collective whose bytes over the link are unknown."""
+NEITHER: Final = "way below both"
+"""The situation of a kernel whose time no roof explains."""
 _BELOW: Final = "below its roof"
 SUGGESTIONS: Final = MappingProxyType(
     {
@@ -45,7 +47,7 @@ SUGGESTIONS: Final = MappingProxyType(
         "and for loads that wait for each other.",
         "latency-bound, close": "Too few bytes are in flight to use the bandwidth: join small launches, use more "
         "blocks, and let each thread load several values before it uses the first.",
-        "way below both": "Neither compute nor memory explains the time, so a roofline cannot: profile for launches, "
+        NEITHER: "Neither compute nor memory explains the time, so a roofline cannot: profile for launches, "
         "synchronisation, latency and thrashing caches.",
         "above its roof": "No kernel can be there: check the counts of FLOPs and bytes, the measured time, the "
         "precision and whether data came from a nearer memory.",
@@ -91,7 +93,7 @@ CHECKS: Final = MappingProxyType(
         "overhead-bound, close": _FEWER_LAUNCHES,
         f"latency-bound, {_BELOW}": _MORE_LOADS,
         "latency-bound, close": _MORE_LOADS,
-        "way below both": "Time the kernel with ten times the work. If it takes ten times as long, neither a launch "
+        NEITHER: "Time the kernel with ten times the work. If it takes ten times as long, neither a launch "
         "nor a start explains its time.",
         "above its roof": "Count FLOPs and bytes by hand for one launch, and compare the peaks with those of "
         "measure_peaks. If both agree with the profile, its times are wrong.",
@@ -284,7 +286,7 @@ def _advice(
         times = "" if is_close else format_factor(1 / explained)
         evidence = f"{latency.sentence(row)}; {latency.explanation(row)}"
     elif utilization < way_below and regime != NETWORK:
-        situation = "way below both"
+        situation = NEITHER
         evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
     elif utilization < close:
         situation, times = f"{regime}-bound, {_BELOW}", format_factor(1 / utilization)

@@ -317,6 +317,11 @@ class LatencyRoof:
         """Whether no launch can be faster than `time`. Otherwise `time` is an estimate."""
         return frozen(self.is_counted & self.is_unloaded & ~np.isnan(self.time))
 
+    @property
+    def has_all_in_flight(self) -> Bools:
+        """Whether all bytes of a launch are in flight at once, so that only a larger launch could have more."""
+        return frozen(self.kinds == _BY_BYTES)
+
     @cached_property
     @unwarned
     def regime(self) -> Texts:
@@ -384,9 +389,14 @@ class LatencyRoof:
                 one_line(self.names[row]),
                 format_quantity(float(self.bytes[row]), "B"),
                 f"{'' if self.is_counted[row] else '~'}{format_quantity(float(self.in_flight[row]), 'B')}",
-                format_quantity(float(self.attainable_bandwidth[row]), "B/s"),
-                format_percent(float(self.bandwidth_share[row])),
-                format_quantity(float(self.time[row]), "s"),
+                *(
+                    f"{'' if self.is_bound[row] else '~'}{text}"
+                    for text in (
+                        format_quantity(float(self.attainable_bandwidth[row]), "B/s"),
+                        format_percent(float(self.bandwidth_share[row])),
+                        format_quantity(float(self.time[row]), "s"),
+                    )
+                ),
                 f"{self.regime[row]}{' (estimate)' if self._is_estimated(row) else ''}",
             )
             for row in range(min(most, len(self)))

@@ -1,7 +1,8 @@
 """The plan: what to do for a profile, by what each step can gain at most, with evidence and a check.
 
 It says nothing that other results do not say: `bound` and `advise` have the gaps to the roofs and what to try,
-`latency_roof` the latency and the waves of blocks, `Kernels.unknown_work` what is not known.
+`reasons` what counters show, `latency_roof` the latency and the waves of blocks, `Kernels.unknown_work` what is not
+known.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.analysis import bound_report
-from roofwidget.analysis.advice import CHECKS, COLLECTIVE, SUGGESTIONS, Advice, advise
+from roofwidget.analysis.advice import CHECKS, COLLECTIVE, NEITHER, SUGGESTIONS, Advice, Advices, advise
 from roofwidget.analysis.latency import LatencyRoof, latency_roof, threads_of, waves_of
 from roofwidget.analysis.ranking import launches_added
 from roofwidget.analysis.result import Bound
@@ -42,6 +43,9 @@ _MAX_WAVE_EFFICIENCY: Final = 0.9
 # latency is a suspect.
 _LOAD_BYTES: Final = 32
 _MAX_SHARE_IN_FLIGHT: Final = 0.5
+# What these reasons of counters say, the waves of a launch need not say again.
+_OF_WAVES: Final = frozenset({"small grid", "tail", "uneven work"})
+_WAITS: Final = "memory latency"
 _MAX_NAMED: Final = 3
 _MAX_LINES: Final = 8
 _HEADER: Final = ("#", "what", "at most", "of the time", "evidence")
@@ -49,6 +53,7 @@ _FILL_WAVES: Final = (
     "Make the blocks fill whole waves: another block size, or as many blocks as run at once, each with more work."
 )
 _MORE_BLOCKS: Final = "Use more blocks, or join launches that run beside each other, so that the whole chip works."
+_LARGER_LAUNCHES: Final = "Join launches, or give each more work: all bytes of a launch are in flight already."
 _MORE_IN_FLIGHT: Final = "Have more loads under way: more threads, or several independent loads for each thread."
 _FUSE: Final = (
     "Fuse kernels as the fastest partition does: see the tab Fusion for the graph of rw.Graph.from_torch or from_jax."
@@ -246,8 +251,8 @@ def plan(
     light
         The result of `roofwidget.sol` for the graph that one run of the profile computes: adds a step that fuses.
     advices
-        More advice for kernels of the profile, such as what counters of the hardware say. Each item becomes evidence of
-        the step for the kernel of its name.
+        More advice for kernels of the profile, such as what another tool says. Each item becomes evidence of the step
+        for the kernel of its name. What counters of the profile say is evidence without it.
 
     Returns
     -------
@@ -274,7 +279,7 @@ def plan(
     where = _chip(given, chip)
     latency = latency_roof(table, where, precision=precision, memory=memory, launch_overhead=launch_overhead)
     at_once = threads_of(table) / np.fmax(1, latency.waves)
-    facts = _Facts(table, latency.bound, latency, at_once, {})
+    facts = _Facts(table, latency.bound, latency, at_once, advise(latency.bound, latency=latency), {})
     for one in advices:
         facts.more.setdefault(one.name, []).append(one)
     steps = [
@@ -297,6 +302,7 @@ class _Facts:
     bound: Bound
     latency: LatencyRoof
     threads: Floats
+    advices: Advices
     more: dict[str, list[Advice]]
 
     @property
@@ -333,12 +339,15 @@ def _chip(kernels: Kernels, given: ChipLike | None) -> Chip:
 def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
     bound = facts.bound
     saved = bound.headroom
-    for row, (one, kind) in enumerate(zip(advise(bound, latency=facts.latency), facts.kinds, strict=True)):
+    for row, (one, kind) in enumerate(zip(facts.advices, facts.kinds, strict=True)):
         if not saved[row] > 0 or one.done or (kind and one.situation in NON_KERNELS):
             continue
         evidence = [Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"), _roof(facts, row)]
-        tries, facts_more = [one.suggestion], [*_latency_facts(facts, row, one), *_wave_facts(facts, row)]
-        for fact, action in facts_more:
+        told = {reason.reason for reason in one.reasons}
+        by_waves = [] if told & _OF_WAVES else _wave_facts(facts, row)
+        # What no roof explains, counters may.
+        tries = [] if told and one.situation == NEITHER else [one.suggestion]
+        for fact, action in (*_counter_facts(one), *_latency_facts(facts, row, one), *by_waves):
             evidence.append(fact)
             tries.append(action)
         for other in facts.more.get(facts.name(row), ()):
@@ -354,6 +363,12 @@ def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
             tuple(evidence),
             " ".join(dict.fromkeys(filter(None, checks))),
         )
+
+
+def _counter_facts(advice: Advice) -> Iterator[tuple[Evidence, str]]:
+    for reason in advice.reasons:
+        counters = ", ".join(dict.fromkeys(reason.counters.values()))
+        yield Evidence(reason.sentence, f"{counters}; rule: {reason.source}".removeprefix("; ")), reason.suggestion
 
 
 def _roof(facts: _Facts, row: int) -> Evidence:
@@ -386,7 +401,8 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
     source = f"latency: {roof.latency_source or roof.bound.chip.name}"
     if roof.bandwidth_share[row] < 1 and roof.time[row] > roof.bound.time[row] and sentence not in advice.evidence:
         text = f"{sentence}; {roof.explanation(row)}"
-        yield Evidence(text, source, float(roof.time[row]), "s", not bool(roof.is_bound[row])), _MORE_BLOCKS
+        action = _LARGER_LAUNCHES if roof.has_all_in_flight[row] else _MORE_BLOCKS
+        yield Evidence(text, source, float(roof.time[row]), "s", not bool(roof.is_bound[row])), action
     threads = float(facts.threads[row])
     flying = threads * _LOAD_BYTES
     if roof.bound.regime[row] == "memory" and flying < _MAX_SHARE_IN_FLIGHT * roof.needed:
@@ -394,7 +410,9 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
             f"it has {counted(round(threads), 'thread')} at once: with one load of {_LOAD_BYTES} B for each, "
             f"{format_quantity(flying, 'B')} are in flight, and {format_quantity(roof.needed, 'B')} fill the bandwidth"
         )
-        yield Evidence(text, f"grid and block of the profile; {source}", flying, "B", is_estimate=True), _MORE_IN_FLIGHT
+        is_told = any(reason.reason == _WAITS for reason in advice.reasons)
+        fact = Evidence(text, f"grid and block of the profile; {source}", flying, "B", is_estimate=True)
+        yield fact, "" if is_told else _MORE_IN_FLIGHT
 
 
 def _wave_facts(facts: _Facts, row: int) -> Iterator[tuple[Evidence, str]]:
@@ -523,7 +541,7 @@ def _whole(facts: _Facts) -> str:
 
 def _notes(facts: _Facts, steps: Sequence[PlanStep]) -> tuple[str, ...]:
     kinds = {step.kind for step in steps}
-    done = int(sum(one.done for one in advise(facts.bound, latency=facts.latency)))
+    done = sum(one.done for one in facts.advices)
     notes = ["Gains are upper limits, and each is that of its step alone."]
     if kinds & {"fusion", "communication"}:
         notes.append("Gains of steps that fuse or that hide communication overlap with those of single kernels.")

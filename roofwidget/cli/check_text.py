@@ -170,13 +170,14 @@ def _suggestions(document: dict[str, Any]) -> dict[str, str]:
 def _what_to_do(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the lines of the plan, or else what to try for the first kernels, each with its indent."""
     if document["plan"]:
-        yield from _plan_lines(document["plan"])
+        yield from _plan_lines(document["plan"], told=document["notes"])
         return
     for numbers, advice in _suggestions(document).items():
         yield f"{numbers}: {advice}", ""
 
 
-def _plan_lines(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _plan_lines(plan: dict[str, Any], *, told: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the steps, and the notes of the plan without those that the document has, each with its indent."""
     for number, step in enumerate(plan["steps"], 1):
         names = first_few([one_line(name) for name in step["kernels"]], _MAX_NAMED_KERNELS)
         share = "" if step["gain_share"] is None else f", {format_percent(step['gain_share'])} of the time"
@@ -191,8 +192,9 @@ def _plan_lines(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"Check: {step['check']}", "  "
     for more in and_more(plan["not_listed"], 0):
         yield more, ""
-    for note in plan["notes"][:1]:
-        yield note, ""
+    for note in plan["notes"]:
+        if note not in told:
+            yield note, ""
 
 
 def _other_tables(

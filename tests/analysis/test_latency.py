@@ -59,6 +59,13 @@ def test_the_bytes_in_flight_for_the_full_bandwidth_are_bandwidth_times_latency(
         assert math.isclose(found, one["bytes"], rel_tol=CLOSE)
 
 
+def test_every_number_of_a_row_that_is_an_estimate_has_a_sign() -> None:
+    by_count = latency_roof([("k", 0, 1e5)], H100, in_flight=1000)
+    guessed = latency_roof([("k", 0, 1e5)], H100, in_flight=1000, is_estimate=True)
+    assert "~" not in repr(by_count)
+    assert repr(guessed).count("~") == 4
+
+
 @pytest.mark.parametrize("one", GOLDEN["waves"])
 def test_waves_of_blocks_fill_the_units_of_a_chip(one: dict[str, Any]) -> None:
     found = rw.waves(one["blocks"], one["units"], blocks_per_unit=one["blocks_per_unit"])

@@ -14,6 +14,7 @@ import roofwidget as rw
 from roofwidget.analysis.advice import CHECKS, SUGGESTIONS, Advice
 from roofwidget.analysis.plan import KINDS
 from roofwidget.kernels.metadata import Communication
+from tests import places
 
 SHEET = rw.Source("Data sheet of the chip", "", "datasheet")
 CHIP = rw.Chip(
@@ -132,6 +133,36 @@ def test_few_blocks_and_full_waves_are_told_apart() -> None:
 
     assert told(0.25) == ["its blocks fill 25 % of the places of the chip, so the other places stay empty"]
     assert told(2.0) == told(31.9) == told(math.nan) == []
+
+
+def test_what_counters_show_is_evidence_with_its_counters_its_rule_and_what_to_try() -> None:
+    profile = rw.read(places.FIXTURES / "gpu" / "slow.raw.csv.gz")
+    steps = {one.kernels[0].partition("(")[0]: one for one in rw.plan(profile, "h100-sxm")}
+    step = steps["divergent"]
+    (fact,) = [one for one in step.evidence if "threads are active in an instruction" in one.text]
+    counter = "smsp__thread_inst_executed_per_inst_executed.ratio"
+    assert fact.source.startswith(f"{counter}, {counter} / threads of a warp of the block; rule: NVIDIA, ")
+    # Counters explain what no roof does.
+    assert step.situation == "way below both"
+    assert step.action == (
+        "Let the threads of a warp take the same branch: sort or compact the work, or move the branch to whole warps."
+    )
+    # The waves of the launch say the same as the counters of a small grid, so they are silent.
+    told = [one.text for one in steps["small_copy"].evidence]
+    assert "A grid of 64 fills 0.06 of a wave: the chip could run more blocks at once." in told
+    assert not [text for text in told if "its blocks fill" in text]
+    # The file rounds the waves of one block to 0.
+    assert not [one.text for one in steps["tiny"].evidence if "fills 0 of a wave" in one.text]
+    assert "its blocks fill 67 % of their waves" in " ".join(one.text for one in steps["tail_wave"].evidence)
+
+
+def test_more_blocks_are_not_tried_where_all_bytes_are_in_flight() -> None:
+    (slow,) = steps_of(rw.Kernel("slow", 0, 1e5, 1e-5))
+    assert "Join launches, or give each more work" in slow.action
+    extra = {"bytes in flight": [5e4]}
+    (few,) = rw.plan(rw.Kernels(["few"], [0.0], [1e5], time=[1e-5], extra=extra), CHIP)
+    assert "Use more blocks" in few.action
+    assert "Join launches, or" not in few.action
 
 
 def test_unknown_work_is_one_step_with_what_is_missing() -> None:

@@ -69,6 +69,8 @@ def test_a_plan_has_steps_with_gains_evidence_and_checks(capsys: Capture, mine: 
     assert "Step 1, at most 1 s, 25 % of the time: matmul: compute-bound, below its roof" in out
     for word in ("  Try: ", "  Evidence: ", "  Check: "):
         assert word in out
+    for note in {*plan["notes"]} - {*document(capsys, *mine, "--plan")["notes"]}:
+        assert note in " ".join(out.split())
     assert document(capsys, *mine, "--plan", "--top", "1", "--memory", "all")["plan"]["not_listed"] == 0
 
 
