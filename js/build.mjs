@@ -1,5 +1,6 @@
-// Builds the front end into ../roofwidget/static: the code once, and for each language its words and its loader; and the
-// code with which Python draws pictures and makes pages. Fails if a file is too large or could use the network.
+// Builds the front end into ../roofwidget/static: the code once, and for each language its words and its loader; the code
+// with which Python draws pictures and makes pages; and one module for pages that are made elsewhere. Fails if a file is too
+// large or could use the network.
 // "node build.mjs --watch" builds at every change and only warns. "node build.mjs --readable FOLDER" builds into another
 // folder with names and lines as in the source, for profiles.
 
@@ -21,6 +22,7 @@ const languages = readdirSync(join(here, "src", "words"))
   .sort();
 const isLoader = (name) => name.startsWith("loader");
 const isWords = (name) => name.startsWith("words");
+const MODULE = "module.js";
 
 const common = {
   absWorkingDir: here,
@@ -121,6 +123,7 @@ const allOptions = [
     plugins: [tokensInStyle],
   },
   { ...common, ...classicJsx, format: "iife", entryPoints: ["src/engine.ts", "src/page.tsx"] },
+  { ...common, ...classicJsx, format: "esm", entryPoints: ["src/module.ts"] },
   { ...common, format: "iife", entryPoints: ["src/unpack.ts"] },
   ...languages.flatMap((language) => [
     {
@@ -151,7 +154,7 @@ function minifiedAgain(files) {
   return Promise.all(
     files.map(async (file) => {
       const name = basename(file.path);
-      if (readable || !/^(widget|engine|page)\.js$/.test(name)) return file;
+      if (readable || !/^(widget|engine|page|module)\.js$/.test(name)) return file;
       const { code, errors } = await minify(name, file.text, { module: true, mangle: { toplevel: true } });
       if (errors.length > 0) throw new Error(`build: ${name} cannot be minified: ${errors[0].message}`);
       return { path: file.path, text: code, contents: Buffer.from(code) };
@@ -234,11 +237,15 @@ async function finish(builds, { strict }) {
   // Files of an earlier build may have other names.
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(target))
-    if (/^(widget|words|loader|engine|page|unpack)\./.test(name)) rmSync(join(target, name));
+    if (/^(widget|words|loader|engine|page|unpack|roofwidget)\./.test(name)) rmSync(join(target, name));
+  const textOf = (name) => files.find(({ path }) => basename(path) === name).text;
   for (const { path, contents } of files) {
     if (isLoader(basename(path))) writeFileSync(path, contents);
-    else writeFileSync(`${path}.gz`, compressed(contents));
+    else if (basename(path) !== MODULE) writeFileSync(`${path}.gz`, compressed(contents));
   }
+  // Other languages have their words in the place of the first part.
+  const style = `const roofwidgetStyle = ${JSON.stringify(textOf("widget.css"))};`;
+  writeFileSync(join(target, "roofwidget.mjs"), [textOf("words.en.js"), style, textOf(MODULE)].join("\n"));
   writeFileSync(join(target, "LICENSES.txt"), licences(outputs).join("\n---\n\n"));
   return true;
 }

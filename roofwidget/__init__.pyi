@@ -93,6 +93,7 @@ from roofwidget.measure.sweep import sweep as sweep
 from roofwidget.measure.this_chip import this_chip as this_chip
 from roofwidget.model import RooflineModel as RooflineModel
 from roofwidget.model import save_page as save_page
+from roofwidget.model import to_myst as to_myst
 from roofwidget.readers import ProfileError as ProfileError
 from roofwidget.readers import read as read
 from roofwidget.readers import read_many as read_many

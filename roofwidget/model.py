@@ -22,7 +22,7 @@ from traitlets import TraitError
 from roofwidget import wire, workloads
 from roofwidget.analysis import bound_lenient, bound_report, compare_runs, kernel_moves, projection, verdict
 from roofwidget.chips import FORMER_IDS, NETWORK, Chip, MissingFigureError, chip_of_saved_id
-from roofwidget.export import answers, engine, fallback, page, pictures, session, table
+from roofwidget.export import answers, embed, engine, fallback, page, pictures, session, table
 from roofwidget.export.engine import Picture, Style, Theme
 from roofwidget.face import Faced, telling
 from roofwidget.kernels import presets, series
@@ -1031,10 +1031,12 @@ class RooflineModel(Faced):
 
     def _part_of_page(self, heading: str = "") -> page.Part:
         """Return the widget as a part of a page. A title that the heading of the page already says is left out."""
+        return page.part_of(self._state_of_page(heading), self.locale, self.fallback_html())
+
+    def _state_of_page(self, heading: str = "") -> dict[str, Any]:
         # `roofwidget.read` takes the kernels of a graph from here: the page itself counts the graph.
         kernels = wire.kernels_to_wire(self.kernels if self.partition is not None else self._state.ruled)
-        state = self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
-        return page.part_of(state, self.locale, self.fallback_html())
+        return self._wire_state(kernels=kernels, title="" if self.title == heading else wire.text_to_wire(self.title))
 
     def _names_of_chips(self) -> str:
         return ", ".join(self.chip(key).name for key in self.shown) or "Roofline"
@@ -1181,3 +1183,42 @@ def save_page(parts: Iterable[RooflineModel | str], path: str | os.PathLike[str]
     target = Path(path)
     target.write_text(page.page(made, title, _today()), encoding="utf-8", newline="\n")
     return target
+
+
+def to_myst(widget: RooflineModel, folder: str | os.PathLike[str] = ".", *, name: str = "roofline") -> str:
+    """Write a widget for a site of MyST or a Jupyter Book; return the directive that shows it.
+
+    The directive ``{anywidget}`` names the module of the front end, and its body has the state of the widget. On the
+    site everything is live without Python. Other makers of sites, such as Quarto, and plain pages import the same
+    module and state: see ``docs/embed.md``.
+
+    Parameters
+    ----------
+    widget
+        The widget or model.
+    folder
+        The folder of the document that includes the directive. It gets three files: the module ``roofwidget.mjs``, the
+        state ``NAME.json`` and the directive ``NAME.md``, for ``{include} NAME.md``.
+    name
+        The first part of the names of the last two.
+
+    Raises
+    ------
+    TypeError
+        If it is no widget or model.
+    ValueError
+        If `name` cannot be part of the name of a file.
+    FileNotFoundError
+        If the front end is not built.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from roofwidget import RooflineModel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     to_myst(RooflineModel(["v5p"]), folder).splitlines()[0], sorted(os.listdir(folder))
+    (':::{anywidget} ./roofwidget.mjs', ['roofline.json', 'roofline.md', 'roofwidget.mjs'])
+    """
+    if not isinstance(widget, RooflineModel):
+        raise TypeError(f"to_myst takes a widget or a model, not {type(widget).__name__}")
+    return embed.write(widget._state_of_page(), folder, name, widget.locale)  # noqa: SLF001 - of this module

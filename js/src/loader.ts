@@ -5,6 +5,7 @@
 
 import { importText } from "./wire/import_text.ts";
 import { inflated } from "./wire/packed.ts";
+import { addStyle } from "./wire/style.ts";
 import type { loadWords } from "./words/en.ts";
 import type { Like } from "./words/words.ts";
 
@@ -58,7 +59,7 @@ export const loaderOf = (words: Like<typeof loadWords>) => () => {
         context.el.textContent = words.noCode;
         return undefined;
       }
-      addStyle(context.el, found.code);
+      addStyle(context.el, found.code.style);
       return found.widget.render(context);
     },
   };
@@ -135,28 +136,4 @@ function once(content: string, load: () => Promise<FrontEnd>): Promise<FrontEnd>
   // Remove a failed import, so that the next widget tries to import the code again.
   loading.catch(() => registry.delete(content));
   return loading;
-}
-
-/**
- * Adds the style before the view is drawn. If the view is not in the page yet, the view's shadow root is unknown. In
- * this case, this function adds the style again in the next frame.
- */
-function addStyle(el: HTMLElement, code: FrontEnd) {
-  insertStyle(el, code);
-  if (!el.isConnected) el.ownerDocument.defaultView?.requestAnimationFrame(() => insertStyle(el, code));
-}
-
-/**
- * Adds a style element to the view's shadow root. If the view has no shadow root, adds the element to the document. If
- * the same style is already there, adds nothing.
- */
-function insertStyle(el: HTMLElement, { style }: FrontEnd) {
-  const root = el.getRootNode();
-  const place = "host" in root ? (root as ShadowRoot) : el.ownerDocument.head;
-  const known = place.querySelectorAll("style[data-roofwidget]");
-  if (Array.from(known).some(({ textContent }) => textContent === style)) return;
-  const element = el.ownerDocument.createElement("style");
-  element.dataset["roofwidget"] = "";
-  element.textContent = style;
-  place.append(element);
 }

@@ -9,16 +9,16 @@ const QUERIES = {
 };
 
 /**
- * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of the body. A plain page follows the
- * system's setting.
+ * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of the body, makers of sites one of the
+ * body or of its parent. A plain page follows the system's setting.
  */
 export function followTheme(
-  { ownerDocument: { body, defaultView } }: HTMLElement,
+  { ownerDocument: { body, documentElement, defaultView } }: HTMLElement,
   abort: AbortSignal,
   changed: () => void,
 ) {
   const attributes = new MutationObserver(changed);
-  attributes.observe(body, { attributes: true });
+  for (const one of [documentElement, body]) attributes.observe(one, { attributes: true });
   for (const query of Object.values(QUERIES)) {
     defaultView?.matchMedia(query).addEventListener("change", changed, { signal: abort });
   }
@@ -34,10 +34,19 @@ export function themeOf({ ownerDocument }: HTMLElement, last?: Theme): Theme {
     const theme = forcedTheme(systemColour(ownerDocument, "Canvas"), systemColour(ownerDocument, "CanvasText"));
     return last && JSON.stringify(last) === JSON.stringify(theme) ? last : theme;
   }
-  const light = ownerDocument.body.dataset["jpThemeLight"];
-  const theme = (light === undefined ? matches(QUERIES.dark) : light === "false") ? DARK : LIGHT;
+  const theme = (namedTheme(ownerDocument) ?? (matches(QUERIES.dark) ? "dark" : "light")) === "dark" ? DARK : LIGHT;
   if (!matches(QUERIES.more)) return theme;
   return last?.isPatterned && last.background === theme.background ? last : { ...theme, isPatterned: true };
+}
+
+/** Returns the theme that JupyterLab, or else a site of MyST, Sphinx or Quarto names; undefined if none is named. */
+function namedTheme({ body, documentElement }: Document): string | undefined {
+  const light = body.dataset["jpThemeLight"];
+  if (light !== undefined) return light === "false" ? "dark" : "light";
+  return [documentElement, body]
+    .flatMap(({ dataset, classList }) => [dataset["theme"], ...classList])
+    .map((name) => name?.replace("quarto-", ""))
+    .find((name) => name === "dark" || name === "light");
 }
 
 /** Returns a named colour as "#rrggbb". For example, "red" becomes "#ff0000". */
