@@ -14,6 +14,7 @@ from roofwidget.analysis.network import (
     network_bytes,
     network_intensity,
     network_ridge_point,
+    sent_factor,
     tier_bytes,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "network_bytes",
     "network_intensity",
     "network_ridge_point",
+    "sent_factor",
     "tier_bytes",
     "with_topology",
 ]

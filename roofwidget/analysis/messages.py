@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.analysis.network import (
-    COLLECTIVES,
     ENDS_TOGETHER,
     TOPOLOGIES,
     algorithm_bandwidth,
     bus_bandwidth,
-    bus_factor,
-    network_bytes,
+    sent_factor,
 )
 from roofwidget.chips import NETWORK
 from roofwidget.kernels.collectives import collectives
@@ -300,19 +298,11 @@ def with_topology(kernels: Kernels, topology: str) -> Kernels:
     if topology not in TOPOLOGIES:
         raise ValueError(f"no topology is called '{topology}'{choose_from(topology, TOPOLOGIES)}")
     known = _known_messages(kernels)
-    kind, size, ranks = texts_of(kernels, KIND), numbers_of(kernels, SIZE), numbers_of(kernels, RANKS)
+    ranks = numbers_of(kernels, RANKS)
+    rows = np.flatnonzero(known & (ranks >= 1))
     sent = np.full(len(kernels), np.nan)
-    for code, name in enumerate(kind.values):
-        rows = np.flatnonzero(known & (kind.codes == code) & (ranks >= 1))
-        if name is None or not len(rows):
-            continue
-        n, message = ranks[rows], size[rows] * kernels.count[rows]
-        if name in COLLECTIVES:
-            # An all-to-all counts the bytes of all ranks, and a message those of one rank.
-            array = message * n if name == "all-to-all" else message
-            sent[rows] = network_bytes(name, array, n, topology=topology)
-        else:
-            sent[rows] = bus_factor(name, n) * message
+    kind = texts_of(kernels, KIND).texts()[rows].tolist()
+    sent[rows] = sent_factor(kind, ranks[rows], topology) * numbers_of(kernels, SIZE)[rows] * kernels.count[rows]
     level = next((level for level in kernels.bytes_by_level if level.casefold() == NETWORK), NETWORK)
     before = kernels.bytes_by_level.get(level, np.full(len(kernels), np.nan))
     counted_anew = ~np.isnan(sent)

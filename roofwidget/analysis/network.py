@@ -26,8 +26,9 @@ the switch adds and copies, as NVLink SHARP does: a rank sends its array once, a
 Tools that measure collectives print two rates (NCCL's tests, doc/PERFORMANCE.md): the algorithm bandwidth S/t and the
 bus bandwidth f S/t. S is the size of the message: the larger of what one rank puts in and gets out. It equals V, except
 in an all-to-all and a permute, where S is V/n. `bus_factor` has the factors f: with them f S is what a rank sends on a
-ring, so the bus bandwidth of every collective has the link's bandwidth as its roof. With "in-network" less is sent, and
-the roof of an all-reduce is ``2 (n - 1)/n`` times the link's bandwidth.
+switch, so the bus bandwidth of every collective has the link's bandwidth as its roof. `sent_factor` has what is sent on
+another topology: with "in-network" the roof of an all-reduce is ``2 (n - 1)/n`` times the link's bandwidth, that of a
+reduce-scatter ``(n - 1)/n`` times, and on a ring that of an all-to-all ``2/n`` times.
 """
 
 from __future__ import annotations
@@ -266,6 +267,44 @@ def bus_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike) -> Floats
     turns = np.vectorize(lambda one: _TURNS.get(one, 0), otypes=[np.float64])(kinds)
     factor = np.where(turns > 0, turns * (n - 1) / n, 1.0)
     return np.where(kinds == None, np.nan, factor)  # noqa: E711 - compares the elements of an array
+
+
+@unwarned
+def sent_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike, topology: str = "ring") -> Floats:
+    """Return the bytes that cross a rank's link, in the busier direction, per byte of its message. Arrays broadcast.
+
+    On a switch it is `bus_factor`. If the switch adds, a rank sends the array of an all-reduce or a reduce-scatter
+    once, which for a reduce-scatter is more than on a ring. On a ring an all-to-all crosses links between other ranks
+    too. The roof on the bus bandwidth is the link's bandwidth times `bus_factor` over this factor.
+
+    Parameters
+    ----------
+    kind, ranks
+        As in `bus_factor`. A single rank sends nothing.
+    topology
+        One of `TOPOLOGIES`.
+
+    Raises
+    ------
+    ValueError
+        As in `bus_factor`, or if the topology is unknown.
+
+    Examples
+    --------
+    >>> sent_factor(["all-reduce", "reduce-scatter", "all-gather"], 8, "in-network").tolist()
+    [1.0, 1.0, 0.875]
+    >>> 450e9 * float(bus_factor("all-reduce", 8) / sent_factor("all-reduce", 8, "in-network"))
+    787500000000.0
+    """
+    _known(topology, TOPOLOGIES, "topology")
+    kinds, n = np.broadcast_arrays(np.asarray(kind, dtype=object), real(ranks, "", "ranks"))
+    factor = np.array(bus_factor(kinds.tolist(), n))
+    for one in {*kinds.flat} & {*COLLECTIVES}:
+        rows = (kinds == one) & (n >= 1)
+        # The message of an all-to-all is what one rank holds.
+        held = n[rows] if one == "all-to-all" else 1.0
+        factor[rows] = held * _bytes_sent(one, n[rows], topology)
+    return np.where(n == 1, 0.0, factor)
 
 
 @unwarned

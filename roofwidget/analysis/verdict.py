@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from roofwidget.analysis.messages import messages
-from roofwidget.analysis.network import bus_factor
+from roofwidget.analysis.network import sent_factor
 from roofwidget.analysis.result import Bound
 from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.chips import Chip
@@ -247,7 +247,7 @@ def facts_of(
     fusion: Fusion | None = None,
     what_if: bool = False,
     links: tuple[float, float] | None = None,
-    topology: str = "ring",
+    topology: str = "switch",
 ) -> Facts:
     """Return the facts of kernels under the roof of `bound`; without a roof it is None.
 
@@ -299,10 +299,7 @@ def _message_facts(kernels: Kernels, links: tuple[float, float] | None, topology
     found: dict[str, Any] = {"waited": float(np.nansum(told.slower_than_fastest))}
     if links is None or links[0] == links[1]:
         return found
-    factor = bus_factor(told.kind.tolist(), told.ranks)
-    # A switch that adds gets each array once.
-    factor = np.minimum(factor, 1.0) if topology == "in-network" else factor
-    sent = float(np.nansum(factor * told.size * told.count))
+    sent = float(np.nansum(sent_factor(told.kind.tolist(), told.ranks, topology) * told.size * told.count))
     if not sent > 0:
         return found
     return {**found, "messages_at_link": (sent / links[0], sent / links[1]), "link": links[0]}

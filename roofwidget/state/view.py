@@ -180,9 +180,10 @@ class View:
     topology = Field(
         "shared",
         one_of("ring", "switch", "in-network"),
-        "ring",
+        "switch",
         help="How the ranks are connected in the network view. 'in-network' is a switch that adds: the roof of an "
-        "all-reduce is then 2 (n - 1)/n times the link's bandwidth.",
+        "all-reduce is then 2 (n - 1)/n times the link's bandwidth. On a 'ring' that of an all-to-all is 2/n times it. "
+        "See `roofwidget.network.sent_factor`.",
         undo="alone",
     )
     time_scale = Field(

@@ -55,6 +55,9 @@ def test_the_view_is_chosen_by_menu_key_and_python_and_shows_the_messages(notebo
     expect(drawn.locator("[data-rw=time-bar]")).to_contain_text("exposed 86 % · 638 µs")
     drawn.choose("topology", "in-network")
     drawn.becomes("w.topology", "in-network")
+    # 308 of 1.75 * 400 GB/s.
+    expect(rows.first.locator("td").nth(3)).to_have_text("44 %")
+    expect(drawn.chart).to_contain_text("700 GB/s for all-reduce")
     book.python("setattr(w, 'view', 'roofline')")
     expect(dots).to_have_count(0)
     drawn.chart.focus()

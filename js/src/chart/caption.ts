@@ -119,8 +119,8 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
 function networkCaption(store: Store): Caption {
   const messages = ratedMessages(store.rows.kernels.value);
   const message = messages[store.view.message.value ?? -1];
-  const link = store.rates.focusLink.value;
-  const text = unbroken(message ? messageFormula(message, link) : networkSentence(messages, link));
+  const network = { link: store.rates.focusLink.value, topology: store.rates.topology.value };
+  const text = unbroken(message ? messageFormula(message, network) : networkSentence(messages, network));
   return { text, formula: text, note: "" };
 }
 

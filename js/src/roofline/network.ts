@@ -24,21 +24,38 @@ const TURNS: Readonly<Record<string, number>> = {
   ...{ "all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1, gather: 1, scatter: 1 },
 };
 
-/** Returns the bus bandwidth over the algorithm bandwidth: what a rank sends for each byte of a message on a ring. */
+/** Returns the bus bandwidth over the algorithm bandwidth: what a rank sends through a switch per byte of a message. */
 export function busFactor(kind: string, ranks: number): number {
   const turns = Object.hasOwn(TURNS, kind) ? (TURNS[kind] as number) : 0;
   return turns > 0 ? (turns * (ranks - 1)) / ranks : 1;
 }
 
-/** Returns what a rank sends for each byte of a message. A switch that adds gets each array once. */
-export const sentFactor = (kind: string, ranks: number, topology: string) => {
-  const factor = busFactor(kind, ranks);
-  return topology === "in-network" ? Math.min(factor, 1) : factor;
-};
+/** Returns the bytes that cross a rank's link in the busier direction, per byte of its message. */
+export function sentFactor(kind: string, ranks: number, topology: string): number {
+  if (ranks === 1) return 0;
+  if (ranks > 1 && topology === "in-network" && (kind === "all-reduce" || kind === "reduce-scatter")) return 1;
+  // On a ring the parts of an all-to-all cross links between other ranks too.
+  return topology === "ring" && kind === "all-to-all" ? (ranks - 1) / 2 : busFactor(kind, ranks);
+}
 
-/** Returns the highest bus bandwidth over a link, bytes/s. */
+/** Returns the highest bus bandwidth over a link, bytes/s. NaN if nothing is sent. */
 export const busRoof = ({ kind, ranks }: Pick<Message, "kind" | "ranks">, bandwidth: number, topology: string) =>
-  kind === "all-reduce" && topology === "in-network" ? busFactor(kind, ranks) * bandwidth : bandwidth;
+  (busFactor(kind, ranks) / sentFactor(kind, ranks, topology)) * bandwidth;
+
+/** A message is above a roof only if it is faster by this factor. */
+const MIN_ABOVE = 1.05;
+
+/** Returns whether a rate is above the message's roofs of all topologies ("all"), above this one ("own"), or neither. */
+export function aboveOf(
+  message: RatedMessage,
+  bandwidth: number,
+  topology: string,
+  rate = message.bus,
+): "all" | "own" | "" {
+  const isAbove = (other: string) => rate > MIN_ABOVE * busRoof(message, bandwidth, other);
+  if (!isAbove(topology)) return "";
+  return isAbove("switch") && isAbove("in-network") ? "all" : "own";
+}
 
 /** A message with its bus bandwidths, bytes/s. NaN if unknown. */
 export interface RatedMessage extends Message {
@@ -64,17 +81,41 @@ export function rate(message: Message, row: number): RatedMessage {
   return { ...message, row, factor, algorithm, bus: factor * algorithm, best: (factor * size) / fastest };
 }
 
-/** Returns the bus bandwidth of messages whose time is the latency alone, bytes/s. */
-export const latencyRoof = (factor: number, size: number, latency: number) => (factor * size) / latency;
-/** Returns the bus bandwidth of the model time = latency + size / bandwidth, bytes/s. It is a bound. */
-export const modelRate = (
-  factor: number,
-  size: number,
+/** The roof over messages of one kind and number of ranks. */
+export interface MessageRoof {
+  readonly kind: string;
+  /** The bus bandwidth over the algorithm bandwidth, and what is sent, per byte of a message. */
+  readonly factor: number;
+  readonly sent: number;
+  /** The highest bus bandwidth, bytes/s. */
+  readonly flat: number;
+  /** Seconds, NaN if unknown. */
+  readonly latency: number;
+  /** The size of the message that reaches half of the flat, bytes: the corner. Undefined if it is unknown. */
+  readonly half: number | undefined;
+}
+
+/** Returns the roof of a link over the messages of one kind and number of ranks; without a message, the link itself. */
+export function roofOver(
+  message: Pick<Message, "kind" | "ranks"> | undefined,
   { bandwidth, latency }: Pick<ChipLink, "bandwidth" | "latency">,
-) => (factor * size) / (latency + (factor * size) / bandwidth);
-/** Returns the size of the message that reaches half of the link, bytes: the corner of the roof. */
-export const halfSize = (factor: number, { bandwidth, latency }: Pick<ChipLink, "bandwidth" | "latency">) =>
-  (latency * bandwidth) / factor;
+  topology: string,
+): MessageRoof {
+  const factor = message ? busFactor(message.kind, message.ranks) : 1;
+  const sent = message ? sentFactor(message.kind, message.ranks, topology) : 1;
+  const half = (latency * bandwidth) / sent;
+  return {
+    ...{ kind: message?.kind ?? "", factor, sent, flat: (factor / sent) * bandwidth, latency },
+    half: Number.isFinite(half) ? half : undefined,
+  };
+}
+
+/** Returns the bus bandwidth of messages whose time is the latency alone, bytes/s. */
+export const latencyRate = ({ factor, latency }: Pick<MessageRoof, "factor" | "latency">, size: number) =>
+  (factor * size) / latency;
+/** Returns the bus bandwidth of the model time = latency + sent bytes / bandwidth, bytes/s. It is a bound. */
+export const modelRate = ({ factor, flat, latency }: Pick<MessageRoof, "factor" | "flat" | "latency">, size: number) =>
+  (factor * size) / (latency + (factor * size) / flat);
 
 /** Returns the message whose kind and number of ranks have most time together: its factor gives the slope. */
 export function leading(messages: readonly RatedMessage[]): RatedMessage | undefined {
@@ -85,7 +126,7 @@ export function leading(messages: readonly RatedMessage[]): RatedMessage | undef
   return messages.find((one) => sums.get(key(one)) === most);
 }
 
-/** Returns the highest roof of an all-reduce through a switch that adds, bytes/s; undefined if no ring has a lower one. */
+/** Returns the highest roof of messages through a switch that adds, bytes/s; undefined if it is not above the link. */
 export function switchRoof(
   messages: readonly Message[],
   { bandwidth }: Pick<ChipLink, "bandwidth">,

@@ -163,7 +163,7 @@ interface Sources {
   readonly topology?: string;
 }
 
-export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false, links, topology = "ring" }: Sources): Facts {
+export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false, links, topology = "switch" }: Sources): Facts {
   const isIdle = idleRows(kernels);
   const families = kernels.series ? undefined : kernels.category.values.map(familyOf);
   const family = (row: number) => families?.[kernels.category.codes[row] as number] ?? null;

@@ -1,6 +1,6 @@
 // Texts of the network plane: names of messages, and what is said of them and of the link.
 
-import { type ChipLink, halfSize, leading, type RatedMessage } from "../roofline/network.ts";
+import { aboveOf, busRoof, type ChipLink, leading, type RatedMessage, roofOver } from "../roofline/network.ts";
 import { networkWords as words } from "../words/words.ts";
 import { withoutControls } from "./controls.ts";
 import type { TooltipRow } from "./describe.ts";
@@ -14,11 +14,21 @@ const known = (value: number, format: (value: number) => string) => (Number.isFi
 /** Returns the name of a message, such as "all-reduce 67.1 MB". */
 export const messageName = ({ kind, size }: Pick<RatedMessage, "kind" | "size">) => `${kind} ${bytes(size)}`;
 
+/** A link, and how ranks are connected over it. */
+interface Network {
+  readonly link: ChipLink | undefined;
+  readonly topology: keyof typeof words.topologies;
+}
+
+/** Returns the share of its roof that a message reaches at a bus bandwidth. */
+const shareOf = (message: RatedMessage, rate: number, { link, topology }: Network) =>
+  link ? rate / busRoof(message, link.bandwidth, topology) : Number.NaN;
+
 /** The texts of a message in the table. */
-export const messageCells = ({ bus, waiting }: RatedMessage, link: ChipLink | undefined) => ({
-  bus: known(bus, bytesPerSecond),
-  share: known(bus / (link?.bandwidth ?? Number.NaN), formatPercent),
-  waiting: known(waiting, seconds),
+export const messageCells = (message: RatedMessage, network: Network) => ({
+  bus: known(message.bus, bytesPerSecond),
+  share: known(shareOf(message, message.bus, network), formatPercent),
+  waiting: known(message.waiting, seconds),
 });
 
 const MAX_GROUP_LETTERS = 40;
@@ -31,11 +41,12 @@ function groupName({ group }: RatedMessage): string {
 /** Returns the head and the rows of the tooltip. */
 export function messageCard(
   message: RatedMessage,
-  link: ChipLink | undefined,
-  isAboveRing: boolean,
+  network: Network,
 ): readonly [name: string, rows: readonly TooltipRow[]] {
+  const { link, topology } = network;
   const { count, time, fastest, algorithm, bus, best, ranks } = message;
-  const cells = messageCells(message, link);
+  const cells = messageCells(message, network);
+  const above = link && aboveOf(message, link.bandwidth, topology, Number.isFinite(best) ? best : bus);
   const rate = (time: number, value: number) => `${seconds(time)} · ${known(value, bytesPerSecond)}`;
   const rows: TooltipRow[] = [
     [words.meanCall, rate(time / count, bus)],
@@ -44,38 +55,36 @@ export function messageCard(
     ...(link ? [[words.ofLinkRow, cells.share] as const] : []),
     ...(message.group ? [[words.group, groupName(message)] as const] : []),
     ...(Number.isFinite(message.waiting) ? [[words.waitingRow, cells.waiting] as const] : []),
-    ...(isAboveRing ? [[words.note, words.aboveRing] as const] : []),
+    ...(above ? [[words.note, words.above[above === "all" ? above : topology]] as const] : []),
   ];
   return [Number.isFinite(ranks) ? `${messageName(message)} · ${words.ranks(ranks)}` : messageName(message), rows];
 }
 
 /** Returns the formula of a message, at its fastest call if this is known, else at the mean call. */
-export function messageFormula(message: RatedMessage, link: ChipLink | undefined): string {
+export function messageFormula(message: RatedMessage, network: Network): string {
   const { factor, size, time, fastest, best, bus, count } = message;
   if (!Number.isFinite(bus)) return messageName(message);
   const [call, rate] = Number.isFinite(best) ? [fastest, best] : [time / count, bus];
-  const share = link ? words.ofNamed(formatPercent(rate / link.bandwidth), link.name) : "";
+  const share = network.link ? words.ofNamed(formatPercent(shareOf(message, rate, network)), network.link.name) : "";
   const formula = `${formatSignificant(factor)} × ${bytes(size)} ÷ ${seconds(call)} = ${bytesPerSecond(rate)}`;
   const mean = count > 1 && rate !== bus ? `; ${words.meanCall} ${bytesPerSecond(bus)}` : "";
   return `${messageName(message)}: ${formula}${share && `, ${share}`}${mean}`;
 }
 
 /** Returns what is said of the plane if no message is hovered. */
-export function networkSentence(messages: readonly RatedMessage[], link: ChipLink | undefined): string {
+export function networkSentence(messages: readonly RatedMessage[], { link, topology }: Network): string {
   if (messages.length === 0) return words.noSizes;
   if (!link) return words.noLink;
   const { name, bandwidth, sheet, latency, sheetLatency } = link;
-  const first = leading(messages);
+  const { half, sent } = roofOver(leading(messages), link, topology);
   const changed = [
     bandwidth === sheet ? "" : `${name} ${bytesPerSecond(sheet)} → ${bytesPerSecond(bandwidth)}`,
     Object.is(latency, sheetLatency)
       ? ""
       : words.latencyOf(`${Number.isNaN(sheetLatency) ? "" : `${seconds(sheetLatency)} → `}${seconds(latency)}`),
   ].filter(Boolean);
-  const half =
-    first && first.factor > 0 && Number.isFinite(latency)
-      ? words.halfAt(formatQuantity(halfSize(first.factor, link), "B", 2))
-      : "";
-  const told = half ? `${changed.length > 0 ? "" : `${words.model}; `}${half}` : words.noLatency(name);
+  const model = changed.length > 0 ? "" : `${words.model(sent === 1 ? "" : `${formatSignificant(sent)} × `, name)}; `;
+  const corner = half === undefined ? "" : model + words.halfAt(formatQuantity(half, "B", 2));
+  const told = corner || words.noLatency(name);
   return changed.length > 0 ? `${words.whatIf} ${changed.join(", ")}; ${told}` : told;
 }

@@ -135,7 +135,7 @@ export const TRAITS = {
   colourBy: ["shared", "category"],
   title: ["python", ""],
   view: ["alone", "roofline"],
-  topology: ["alone", "ring"],
+  topology: ["alone", "switch"],
   timeScale: ["alone", "log"],
   zoom: ["alone", null],
   rateUnit: ["shared", "FLOP/s"],

@@ -715,7 +715,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     latencyBound: "◂ latenzbegrenzt",
     bandwidthBound: "bandbreitenbegrenzt ▸",
     ifAdds: (rate) => `${rate}, wenn der Switch addiert`,
-    model: "Zeit = Latenz + Größe / Bandbreite",
+    model: (factor, link) => `Zeit = Latenz + ${factor}Größe / ${link}`,
+    flatFor: (rate, kind) => `${rate} für ${kind}`,
     whatIf: "Annahme:",
     noSizes: "Dieses Profil hat keine Nachrichtengrößen.",
     noLink: "Die Bandbreite der Links des Chips ist unbekannt.",
@@ -732,7 +733,12 @@ export const catalogue: Like<typeof en.catalogue> = {
     waitingRow: "Warten, höchstens",
     note: "Hinweis",
     group: "Gruppe",
-    aboveRing: "mehr als der Link eines Rings: der Switch addiert vielleicht",
+    above: {
+      ring: "über dem Dach eines Rings: vielleicht verbindet ein Switch die Ränge",
+      switch: "mehr, als die Leitung trägt: vielleicht addiert der Switch",
+      "in-network": "über dem Dach eines addierenden Switchs: vielleicht lief der Ring-Algorithmus",
+      all: "über jedem Dach des Links: bitte Link, Größe und Ränge prüfen",
+    },
     ranks: (count) => `${whole(count)} Ränge`,
     chart: (chip, count) =>
       `Netz-Ansicht von ${chip}: Busbandbreite nach Nachrichtengröße, ${whole(count)} Nachrichten. Die Pfeiltasten gehen von Nachricht zu Nachricht.`,

@@ -727,7 +727,8 @@ export const catalogue = {
     latencyBound: "◂ latency-bound",
     bandwidthBound: "bandwidth-bound ▸",
     ifAdds: (rate: string) => `${rate} if the switch adds`,
-    model: "time = latency + size / bandwidth",
+    model: (factor: string, link: string) => `time = latency + ${factor}size / ${link}`,
+    flatFor: (rate: string, kind: string) => `${rate} for ${kind}`,
     whatIf: "what if:",
     noSizes: "This profile has no message sizes.",
     noLink: "The bandwidth of the chip's links is unknown.",
@@ -743,7 +744,12 @@ export const catalogue = {
     waitingRow: "waiting, at most",
     note: "note",
     group: "group",
-    aboveRing: "above the wire of a ring: the switch may add",
+    above: {
+      ring: "above the roof of a ring: a switch may connect the ranks",
+      switch: "above the wire: the switch may add",
+      "in-network": "above the roof of a switch that adds: the ring algorithm may have run",
+      all: "above every roof of the link: check the link, the size and the ranks",
+    },
     ranks: (count: number) => `${whole(count)} ranks`,
     chart: (chip: string, count: number) =>
       `Network plane of ${chip}: bus bandwidth by message size, ${whole(count)} messages. The arrow keys go from message to message.`,

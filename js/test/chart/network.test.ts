@@ -1,8 +1,9 @@
 // The network plane: the place of the roof, dots, whiskers and names, and what a drag of each part changes.
 
 import { describe, expect, it } from "vitest";
-import { linkAt, networkScene, roofSpots } from "../../src/chart/network/scene.ts";
+import { flatText, linkAt, networkScene, roofSpots } from "../../src/chart/network/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
+import type { MessageRoof } from "../../src/roofline/network.ts";
 import type { Store } from "../../src/state/store.ts";
 import type { Message } from "../../src/wire/columns.ts";
 import { makeChip, makeKernels } from "../helpers.ts";
@@ -17,11 +18,17 @@ const LINK = {
   isFixed: false,
 };
 
-function scene(messages: readonly Message[], told: Partial<typeof LINK> = {}, topology = "ring", width = 800) {
+function scene(
+  messages: readonly Message[],
+  told: Partial<typeof LINK> = {},
+  topology = "switch",
+  width = 800,
+  row?: number,
+) {
   const store = {
     rows: { kernels: { value: { ...makeKernels([]), messages } } },
     rates: { focusLink: { value: { ...LINK, ...told } }, topology: { value: topology } },
-    view: { message: { value: undefined } },
+    view: { message: { value: row } },
   } as unknown as Store;
   return networkScene(store, { ...SIZE, width }, LIGHT);
 }
@@ -30,14 +37,14 @@ describe("the scene of the network plane", () => {
   it("has a roof that bends at the size that reaches half of the link", () => {
     const shown = scene([message({}), message({ size: 1e3 })]);
     // 18 µs * 400 GB/s / 1.75.
-    expect(shown.half).toBeCloseTo((18e-6 * 400e9) / 1.75, 6);
+    expect(shown.roof?.half).toBeCloseTo((18e-6 * 400e9) / 1.75, 6);
     const [, corner] = roofSpots(shown);
-    expect(shown.scales.x.invert(corner?.[0] ?? 0) / (shown.half ?? 0)).toBeCloseTo(1, 9);
+    expect(shown.scales.x.invert(corner?.[0] ?? 0) / (shown.roof?.half ?? 0)).toBeCloseTo(1, 9);
     expect(shown.scales.y.invert(corner?.[1] ?? 0) / 400e9).toBeCloseTo(1, 9);
   });
   it("has no slope if the latency is unknown", () => {
     const shown = scene([message({})], { latency: Number.NaN });
-    expect(shown.half).toBeUndefined();
+    expect(shown.roof?.half).toBeUndefined();
     expect(roofSpots(shown)).toHaveLength(2);
   });
   it("has whiskers to the fastest call only where calls are known to have waited", () => {
@@ -49,16 +56,32 @@ describe("the scene of the network plane", () => {
   });
   it("marks only what is above the roof of a switch that adds", () => {
     const at = (rate: number) => message({ time: (2 * 1.75 * 64e6) / rate, fastest: (1.75 * 64e6) / rate });
-    const [dot] = scene([at(600e9)]).dots;
-    expect([dot?.isAbove, dot?.isAboveRing]).toEqual([false, true]);
+    expect(scene([at(600e9)]).dots[0]?.isAbove).toBe(false);
     expect(scene([at(800e9)]).dots[0]?.isAbove).toBe(true);
-    expect(scene([at(600e9)], {}, "in-network").dots[0]?.isAboveRing).toBe(false);
   });
-  it("has the ceiling of a switch that adds only in a wide chart of a ring without what-ifs", () => {
+  it("has the ceiling of a switch that adds only in a wide chart of a switch", () => {
     expect(scene([message({})]).ceiling).toBe(700e9);
-    expect(scene([message({})], {}, "switch").ceiling).toBeUndefined();
-    expect(scene([message({})], {}, "ring", 480).ceiling).toBeUndefined();
-    expect(scene([message({})], { bandwidth: 500e9 }).ceiling).toBeUndefined();
+    expect(scene([message({})], { bandwidth: 500e9 }).ceiling).toBe(875e9);
+    expect(scene([message({})], {}, "ring").ceiling).toBeUndefined();
+    expect(scene([message({})], {}, "in-network").ceiling).toBeUndefined();
+    expect(scene([message({})], {}, "switch", 480).ceiling).toBeUndefined();
+  });
+  it("has the roof of a switch that adds: flat, corner, name and space above it", () => {
+    const shown = scene([message({}), message({ size: 1e3 })], {}, "in-network");
+    const [, corner, end] = roofSpots(shown);
+    expect([shown.roof?.flat, shown.roof?.half]).toEqual([700e9, 18e-6 * 400e9]);
+    expect(shown.scales.y.invert(end?.[1] ?? 0) / 700e9).toBeCloseTo(1, 9);
+    expect(shown.scales.x.invert(corner?.[0] ?? 0) / 7.2e6).toBeCloseTo(1, 9);
+    expect(flatText(shown)).toBe("700 GB/s for all-reduce");
+    expect(flatText(scene([message({})]))).toBe("400 GB/s");
+    expect(shown.scales.y(700e9)).toBeGreaterThan(shown.scales.plot.top);
+  });
+  it("has the roof of the hovered message, on the same axes", () => {
+    const messages = [message({}), message({ kind: "reduce-scatter", size: 1e5, time: 1e-6 })];
+    const [shown, hovered] = [scene(messages, {}, "in-network"), scene(messages, {}, "in-network", 800, 1)];
+    expect([shown.roof?.flat, hovered.roof?.flat]).toEqual([700e9, 350e9]);
+    expect(hovered.scales.y.domain).toEqual(shown.scales.y.domain);
+    expect(hovered.labels.map(({ y }) => y)).toEqual(shown.labels.map(({ y }) => y));
   });
   it("names the five that waited longest, at least a line apart", () => {
     const many = Array.from({ length: 9 }, (_, at) => message({ size: 64e6 + at, waiting: (at + 1) * 1e-6 }));
@@ -77,8 +100,10 @@ describe("the scene of the network plane", () => {
 
 describe("a drag of the roof of a link", () => {
   const shown = scene([message({}), message({ size: 1e3 })]);
-  const { scales, factor } = shown;
-  const start = { scales, factor, link: LINK, dx: 0, dy: 0 };
+  const { scales } = shown;
+  const roof = shown.roof as MessageRoof;
+  const { factor } = roof;
+  const start = { scales, roof, link: LINK, dx: 0, dy: 0 };
   it("moves the bandwidth with the flat, and keeps the latency", () => {
     const [bandwidth, latency] = linkAt({ ...start, part: "peak" }, 600, scales.y(300e9));
     expect(bandwidth / 300e9).toBeCloseTo(1, 9);
@@ -93,6 +118,16 @@ describe("a drag of the roof of a link", () => {
     const [bandwidth, latency] = linkAt({ ...start, part: "ridge" }, scales.x(1e7), scales.y(200e9));
     expect(bandwidth / 200e9).toBeCloseTo(1, 9);
     expect(latency / ((factor * 1e7) / 200e9)).toBeCloseTo(1, 9);
+  });
+  it("of a switch that adds changes the bandwidth of the link below it", () => {
+    const { scales, roof } = scene([message({}), message({ size: 1e3 })], {}, "in-network");
+    const from = { scales, roof: roof as MessageRoof, link: LINK, dx: 0, dy: 0 };
+    const [bandwidth] = linkAt({ ...from, part: "peak" }, 600, scales.y(350e9));
+    expect(bandwidth / 200e9).toBeCloseTo(1, 9);
+    const [kept, latency] = linkAt({ ...from, part: "bandwidth" }, scales.x(1e5), scales.y(5e9));
+    expect([kept, latency / ((factor * 1e5) / 5e9)]).toEqual([400e9, expect.closeTo(1, 9)]);
+    const [both, corner] = linkAt({ ...from, part: "ridge" }, scales.x(1e7), scales.y(350e9));
+    expect([both / 200e9, (corner * 350e9) / factor / 1e7]).toEqual([expect.closeTo(1, 9), expect.closeTo(1, 9)]);
   });
   it("stays on the axes", () => {
     const [bandwidth] = linkAt({ ...start, part: "peak" }, 600, -1e4);

@@ -3,16 +3,17 @@
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/network.json";
 import {
+  aboveOf,
   busFactor,
   busRoof,
-  halfSize,
   inOrder,
   kindsOf,
-  latencyRoof,
+  latencyRate,
   leading,
   linkIn,
   modelRate,
   rate,
+  roofOver,
   sentFactor,
   switchRoof,
 } from "../../src/roofline/network.ts";
@@ -26,20 +27,39 @@ const message = (told: Partial<Message>): Message => ({
 const all = (...told: Partial<Message>[]) => told.map((one, row) => rate(message(one), row));
 
 describe("the roofs of messages", () => {
-  it.each(golden.factors)("have the factors of the golden file: $kind of $ranks", ({ kind, ranks, factor, added }) => {
+  it.each(golden.factors)("have the factors of the golden file: $kind of $ranks", ({ kind, ranks, factor, sent }) => {
     expect(busFactor(kind, ranks)).toBeCloseTo(factor, 14);
-    expect(sentFactor(kind, ranks, "in-network")).toBeCloseTo(added, 14);
-    expect(sentFactor(kind, ranks, "switch")).toBeCloseTo(factor, 14);
+    for (const topology of ["ring", "switch", "in-network"] as const)
+      expect(sentFactor(kind, ranks, topology), topology).toBeCloseTo(sent[topology], 12);
   });
   it.each(golden.models)("are those of the golden file: $kind, $size B", (one) => {
-    const factor = busFactor(one.kind, one.ranks);
-    const link = { bandwidth: one.link, latency: one.latency };
-    expect(latencyRoof(factor, one.size, one.latency) / one.slope).toBeCloseTo(1, 12);
-    expect(modelRate(factor, one.size, link) / one.model).toBeCloseTo(1, 12);
-    expect(halfSize(factor, link) / one.half).toBeCloseTo(1, 12);
+    const roof = roofOver(one, { bandwidth: one.link, latency: one.latency }, one.topology);
+    expect(latencyRate(roof, one.size) / one.slope).toBeCloseTo(1, 12);
+    expect(modelRate(roof, one.size) / one.model).toBeCloseTo(1, 12);
+    expect((roof.half ?? 0) / one.half).toBeCloseTo(1, 12);
   });
-  it.each(golden.roofs)("are higher only for an all-reduce with a switch that adds: $kind, $topology", (one) => {
+  it.each(golden.roofs)("are as high as in the golden file: $kind of $ranks, $topology", (one) => {
     expect(busRoof(one, one.link, one.topology) / one.roof).toBeCloseTo(1, 12);
+    expect(roofOver(one, { bandwidth: one.link, latency: 1 }, one.topology).flat / one.roof).toBeCloseTo(1, 12);
+  });
+  it("are unknown if the number of ranks is unknown, and without a corner if the latency is", () => {
+    expect(sentFactor("all-reduce", Number.NaN, "in-network")).toBeNaN();
+    expect(roofOver(message({}), { bandwidth: 1, latency: Number.NaN }, "ring").half).toBeUndefined();
+    expect(roofOver(undefined, { bandwidth: 8, latency: 2 }, "in-network")).toMatchObject({ flat: 8, half: 16 });
+  });
+  it("are passed by a message alone, in one topology or in all", () => {
+    const at = (kind: string, bus: number, topology: string) => {
+      const size = 1e6;
+      const one = rate(message({ kind, size, time: (busFactor(kind, 8) * size) / bus }), 0);
+      return aboveOf(one, 400e9, topology);
+    };
+    expect([at("all-reduce", 410e9, "switch"), at("all-reduce", 600e9, "switch")]).toEqual(["", "own"]);
+    expect([at("all-reduce", 600e9, "in-network"), at("all-reduce", 800e9, "in-network")]).toEqual(["", "all"]);
+    // Through a switch that adds: 350 GB/s.
+    expect([at("reduce-scatter", 390e9, "in-network"), at("reduce-scatter", 390e9, "switch")]).toEqual(["own", ""]);
+    expect(at("reduce-scatter", 430e9, "switch")).toBe("all");
+    // On a ring of eight: 100 GB/s.
+    expect([at("all-to-all", 200e9, "ring"), at("all-to-all", 430e9, "ring")]).toEqual(["own", "all"]);
   });
   it.each(golden.messages)("have points at the golden rates: $kind", (one) => {
     const found = rate({ ...one, group: "", waiting: Number.NaN }, 0);

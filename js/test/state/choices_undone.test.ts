@@ -87,7 +87,7 @@ describe("undo", () => {
       [{ link: "PCIe" }, { topology: "in-network" }],
     ]);
     store.history.undo();
-    expect([store.rates.topology.value, store.view.status.value.text]).toEqual(["ring", "Undone: topology"]);
+    expect([store.rates.topology.value, store.view.status.value.text]).toEqual(["switch", "Undone: topology"]);
     store.history.undo();
     expect([store.rates.focusLink.value?.name, store.view.status.value.text]).toEqual(["NVLink", "Undone: link"]);
     expect(model.sent.at(-1)).toEqual({ link: "" });

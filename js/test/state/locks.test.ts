@@ -78,7 +78,7 @@ const ACTIONS: Readonly<Record<string, readonly ((store: Store) => unknown)[]>> 
     (store) => store.view.setZoom([1, 10, 1, 10]),
     (store) => store.view.dragZoom().move([1, 10, 1, 10]),
     (store) => store.view.setAxis("word", 4),
-    (store) => store.rates.setTopology("switch"),
+    (store) => store.rates.setTopology("ring"),
   ],
 };
 const CASES = Object.entries(ACTIONS).flatMap(([lock, acts]) => acts.map((act) => [lock, String(act), act] as const));

@@ -2,21 +2,48 @@
 
 import { expect, it } from "vitest";
 import { rate } from "../../src/roofline/network.ts";
-import { messageCard, messageFormula } from "../../src/text/network.ts";
+import { messageCard, messageFormula, networkSentence } from "../../src/text/network.ts";
+import { makeChip } from "../helpers.ts";
 
+const LINK = {
+  ...{ chip: makeChip({}), name: "NVLink", bandwidth: 400e9, sheet: 400e9, latency: 18e-6, sheetLatency: 18e-6 },
+  isFixed: false,
+};
+const NONE = { link: undefined, topology: "switch" } as const;
 const sums = { kind: "all-reduce", group: "", size: 8e6, ranks: 8, count: 1000, time: 2, waiting: Number.NaN };
 
 it("has the mean call in the formula if no single call is known", () => {
   const message = rate({ ...sums, fastest: Number.NaN }, 0);
-  expect(messageFormula(message, undefined)).toBe("all-reduce 8 MB: 1.75 × 8 MB ÷ 2 ms = 7 GB/s");
-  expect(messageCard(message, undefined, false)[1].map(([name]) => name)).not.toContain("fastest call");
+  expect(messageFormula(message, NONE)).toBe("all-reduce 8 MB: 1.75 × 8 MB ÷ 2 ms = 7 GB/s");
+  expect(messageCard(message, NONE)[1].map(([name]) => name)).not.toContain("fastest call");
 });
 
 it("has the fastest call in the formula and the mean call behind it", () => {
   const message = rate({ ...sums, fastest: 1e-3 }, 0);
-  expect(messageFormula(message, undefined)).toBe("all-reduce 8 MB: 1.75 × 8 MB ÷ 1 ms = 14 GB/s; mean call 7 GB/s");
+  expect(messageFormula(message, NONE)).toBe("all-reduce 8 MB: 1.75 × 8 MB ÷ 1 ms = 14 GB/s; mean call 7 GB/s");
 });
 
 it("has no formula if the number of ranks is unknown", () => {
-  expect(messageFormula(rate({ ...sums, ranks: Number.NaN, fastest: 1e-3 }, 0), undefined)).toBe("all-reduce 8 MB");
+  expect(messageFormula(rate({ ...sums, ranks: Number.NaN, fastest: 1e-3 }, 0), NONE)).toBe("all-reduce 8 MB");
+});
+
+it("says the share of the roof that the topology allows, and what a faster message means", () => {
+  const message = rate({ ...sums, count: 1, time: (1.75 * 8e6) / 600e9, fastest: (1.75 * 8e6) / 600e9 }, 0);
+  const told = (topology: "ring" | "switch" | "in-network", bandwidth = LINK.bandwidth) =>
+    Object.fromEntries(messageCard(message, { link: { ...LINK, bandwidth }, topology })[1]);
+  expect(told("switch")).toMatchObject({ "of link": "150 %", note: "above the wire: the switch may add" });
+  expect(told("in-network")["of link"]).toBe("86 %");
+  expect(told("in-network")).not.toHaveProperty("note");
+  expect(told("in-network", 300e9)["note"]).toContain("above every roof");
+  const slower = rate({ ...sums, count: 2, time: (4 * 1.75 * 8e6) / 600e9, fastest: (1.75 * 8e6) / 600e9 }, 0);
+  const card = Object.fromEntries(messageCard(slower, { link: LINK, topology: "switch" })[1]);
+  expect(card).toMatchObject({ "of link": "75 %", note: "above the wire: the switch may add" });
+  expect(messageFormula(message, { link: LINK, topology: "in-network" })).toContain("= 600 GB/s, 86 % of NVLink");
+});
+
+it("has the model with what is sent, and its corner", () => {
+  const message = rate({ ...sums, fastest: 1e-3 }, 0);
+  const told = (topology: "switch" | "in-network") => networkSentence([message], { link: LINK, topology });
+  expect(told("switch")).toBe("time = latency + 1.75 × size / NVLink; half at 4.1 MB");
+  expect(told("in-network")).toBe("time = latency + size / NVLink; half at 7.2 MB");
 });

@@ -27,8 +27,9 @@ const TICK_GAP_PX = 8;
 const WHISKER_PX = 5;
 
 function Axes({ scene }: { readonly scene: NetworkScene }) {
-  const { scales, theme, half, isNarrow } = scene;
+  const { scales, theme, roof, isNarrow } = scene;
   const { plot, x, y } = scales;
+  const half = roof?.half;
   const number = halfText(scene);
   const room = textWidth(number, true, TICK_FONT_PX) / 2;
   const at = half === undefined ? Number.NaN : x(half);
@@ -109,12 +110,14 @@ function Wash({ scene }: { readonly scene: NetworkScene }) {
 }
 
 function Roof({ scene }: { readonly scene: NetworkScene }) {
-  const { scales, theme, link, half, ceiling } = scene;
+  const { scales, theme, link, roof, ceiling } = scene;
   const { plot, x, y } = scales;
   const spots = roofSpots(scene);
-  if (!link) return null;
-  const corner = half === undefined ? undefined : x(half);
-  const sheetFlat = link.bandwidth === link.sheet ? "" : `M${plot.left},${px(y(link.sheet))}H${plot.right}`;
+  if (!link || !roof) return null;
+  const flat = px(y(roof.flat));
+  const corner = roof.half === undefined ? undefined : x(roof.half);
+  const sheet = px(y((roof.flat / link.bandwidth) * link.sheet));
+  const sheetFlat = link.bandwidth === link.sheet ? "" : `M${plot.left},${sheet}H${plot.right}`;
   const isCorner = corner !== undefined && corner >= plot.left && corner <= plot.right;
   const top = plot.top - 20;
   return (
@@ -128,15 +131,13 @@ function Roof({ scene }: { readonly scene: NetworkScene }) {
           data-rw="ceiling"
         />
       )}
-      {isCorner && (
-        <path d={`M${px(corner)},${px(y(link.bandwidth))}V${plot.bottom}`} stroke={theme.line} stroke-dasharray="1 3" />
-      )}
+      {isCorner && <path d={`M${px(corner)},${flat}V${plot.bottom}`} stroke={theme.line} stroke-dasharray="1 3" />}
       <path d={line(modelSpots(scene))} fill="none" stroke={theme.text} stroke-dasharray="2 3" stroke-width={1.25} />
       <path d={line(spots)} fill="none" stroke={theme.text} stroke-width={2.5} data-rw="network-roof" />
       {isCorner && (
         <circle
           cx={corner}
-          cy={y(link.bandwidth)}
+          cy={flat}
           r={4}
           fill={theme.background}
           stroke={theme.text}
@@ -150,22 +151,22 @@ function Roof({ scene }: { readonly scene: NetworkScene }) {
 
 /** The texts of the roof: the link, the latency along the slope, the ceiling, and the two regions. */
 function RoofTexts({ scene }: { readonly scene: NetworkScene }) {
-  const { scales, theme, link, half, ceiling, isNarrow, isTight } = scene;
+  const { scales, theme, link, roof, ceiling, isNarrow, isTight } = scene;
   const { plot, x, y } = scales;
-  if (!link) return null;
-  const flat = y(link.bandwidth);
+  if (!link || !roof) return null;
+  const flat = y(roof.flat);
   const above = ceiling === undefined ? undefined : y(ceiling);
   const spots = roofSpots(scene);
   const [start, corner] = spots.length > 2 ? (spots as readonly [Spot, Spot]) : [];
   const text = latencyText(scene);
-  const at = half === undefined ? Number.NaN : x(half);
+  const at = roof.half === undefined ? Number.NaN : x(roof.half);
   const regions = [words.latencyBound, words.bandwidthBound] as const;
   const hasRegions =
     !isNarrow && at - textWidth(regions[0]) - 16 > plot.left && at + textWidth(regions[1]) + 16 < plot.right;
   return (
     <>
       <Text scene={scene} x={plot.right - 4} y={isTight ? flat + 17 : flat - 8} text-anchor="end" bold={link.name}>
-        {flatText(link)}
+        {flatText(scene)}
       </Text>
       {above !== undefined && above > plot.top && (
         <Text scene={scene} x={plot.right - 4} y={above - 7} text-anchor="end" colour={theme.muted}>

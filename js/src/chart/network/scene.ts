@@ -1,20 +1,23 @@
 // Builds the scene of the network plane from the state. All layers of the plane draw from the scene.
 
 import {
+  aboveOf,
   busRoof,
   type ChipLink,
-  halfSize,
   inOrder,
-  latencyRoof,
+  latencyRate,
   leading,
   MAX_NAMED,
+  type MessageRoof,
   modelRate,
   type RatedMessage,
   ratedMessages,
+  roofOver,
   switchRoof,
+  type Topology,
 } from "../../roofline/network.ts";
 import type { Store } from "../../state/store.ts";
-import { bytesPerSecond, messageName } from "../../text/network.ts";
+import { messageName } from "../../text/network.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { networkWords as words } from "../../words/words.ts";
 import { textWidth } from "../labels/text_fitting.ts";
@@ -51,9 +54,8 @@ export interface Dot {
   /** The end of the whisker: the fastest call. Undefined if the wire is not known to be faster. */
   readonly top: number | undefined;
   readonly colour: string;
-  /** Whether the message is faster than any roof of its kind, and whether it is faster than a ring. */
+  /** Whether the message is faster than any roof of its kind. */
   readonly isAbove: boolean;
-  readonly isAboveRing: boolean;
 }
 
 /** The name of a message in the column at the right, px. */
@@ -75,11 +77,10 @@ export interface NetworkScene {
   /** In the order of the size. */
   readonly walk: readonly Dot[];
   readonly labels: readonly DotLabel[];
-  /** The factor of the slope: that of the hovered message, or of the kind with most time. */
-  readonly factor: number;
-  /** The size at the corner of the roof. Undefined without a latency. */
-  readonly half: number | undefined;
-  /** The roof of an all-reduce through a switch that adds, if it is drawn. */
+  readonly topology: Topology;
+  /** The roof of the hovered message, or of the kind with most time. Undefined without a link. */
+  readonly roof: MessageRoof | undefined;
+  /** The highest roof through a switch that adds, if it is drawn. */
   readonly ceiling: number | undefined;
   /** Whether the name of the link is below the flat, because the ceiling is near. */
   readonly isTight: boolean;
@@ -101,17 +102,17 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
   const topology = store.rates.topology.value;
   const narrow = isNarrow(size);
   const row = store.view.message.value;
-  const lead = messages.find((one) => one.row === row) ?? leading(messages);
-  const factor = lead?.factor ?? 1;
-  const half = link && Number.isFinite(link.latency) ? halfSize(factor, link) : undefined;
-  const roof =
-    link?.bandwidth === link?.sheet && link && topology === "ring" && size.width >= MIN_CEILING_WIDTH_PX
-      ? switchRoof(messages, link)
-      : undefined;
+  const lead = leading(messages);
+  const roofOf = (message: RatedMessage | undefined) => link && roofOver(message, link, topology);
+  // Axes and names have their places by the kind with most time, so that hovering does not move them.
+  const base = roofOf(lead);
+  const ceiling =
+    link && topology === "switch" && size.width >= MIN_CEILING_WIDTH_PX ? switchRoof(messages, link) : undefined;
   const first = inOrder(messages).slice(0, MAX_NAMED);
   const texts = first.map((one) => (narrow ? "" : messageName(one)));
   const column = messages.length > 0 ? Math.max(...texts.map((text) => textWidth(text))) + BADGE_PX + LABEL_EDGE_PX : 0;
-  const scales = held ?? scalesOf(size, messages, link, { half: leadingHalf(messages, link), roof, column, narrow });
+  const scales =
+    held ?? scalesOf(size, messages, base, { highest: highestOf(messages, link, topology, ceiling), column, narrow });
   const { plot, x, y } = scales;
   const longest = Math.max(...messages.map(({ time }) => time));
   const largest = Math.max(MIN_RADIUS_PX + 1, MAX_RADIUS_SHARE * (plot.right - plot.left));
@@ -125,8 +126,7 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
       radius: Math.max(MIN_RADIUS_PX, largest * Math.sqrt(time / longest)),
       top: isWhiskered ? y(best) : undefined,
       colour: kindColour(message.kind, theme),
-      isAbove: link !== undefined && bus > 1.05 * busRoof(message, link.bandwidth, "in-network"),
-      isAboveRing: link !== undefined && bus > 1.05 * busRoof(message, link.bandwidth, topology),
+      isAbove: link !== undefined && aboveOf(message, link.bandwidth, topology) === "all",
     };
   });
   const rank = new Map(first.map((message, at) => [message, at]));
@@ -135,18 +135,18 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
   const textOf = ({ message }: Dot) => texts[rank.get(message) as number] as string;
   const beside = new Set(named.filter((dot) => left - dot.x > MIN_LEADER_PX && hasRoom(dot, textOf(dot), dots)));
   const inColumn = named.filter((dot) => !beside.has(dot));
-  const isTight = roof !== undefined && link !== undefined && y(link.bandwidth) - y(roof) < LABEL_PX + 4;
+  const isTight = ceiling !== undefined && base !== undefined && y(base.flat) - y(ceiling) < LABEL_PX + 4;
   const ys = spread(
     inColumn.map((dot) => dot.y),
     {
       ...plot,
-      top: Math.max(plot.top + 10, link ? Math.min(y(link.bandwidth), plot.bottom - 140) + (isTight ? 38 : 22) : 0),
+      top: Math.max(plot.top + 10, base ? Math.min(y(base.flat), plot.bottom - 140) + (isTight ? 38 : 22) : 0),
     },
   );
   return {
-    ...{ scales, theme, link, dots, factor, half, isTight, isNarrow: narrow },
+    ...{ scales, theme, link, topology, dots, ceiling, isTight, isNarrow: narrow },
+    roof: roofOf(messages.find((one) => one.row === row) ?? lead),
     walk: [...dots].sort((a, b) => a.x - b.x || a.y - b.y),
-    ceiling: roof,
     hovered: dots.find((dot) => dot.message.row === row),
     labels: named.map((dot) => {
       const place = beside.has(dot)
@@ -164,11 +164,13 @@ function hasRoom(dot: Dot, text: string, dots: readonly Dot[]): boolean {
   return !dots.some((other) => other !== dot && other.x > dot.x - 1 && other.x - other.radius < right && isNear(other));
 }
 
-/** The corner of the roof without a hovered message, so that hovering does not move the axes. */
-function leadingHalf(messages: readonly RatedMessage[], link: ChipLink | undefined): number | undefined {
-  const lead = leading(messages);
-  return lead && link && Number.isFinite(link.latency) ? halfSize(lead.factor, link) : undefined;
-}
+/** Returns the highest of the roofs that are or can be drawn, bytes/s; 0 without a link. */
+const highestOf = (
+  messages: readonly RatedMessage[],
+  link: ChipLink | undefined,
+  topology: Topology,
+  ceiling: number | undefined,
+) => (link ? Math.max(ceiling ?? 0, ...messages.map((one) => busRoof(one, link.bandwidth, topology))) : 0);
 
 /** Returns heights that are at least one label apart, in the order of `ys` and as near to them as the box allows. */
 function spread(ys: readonly number[], { top, bottom }: Pick<Box, "top" | "bottom">): number[] {
@@ -189,8 +191,7 @@ function spread(ys: readonly number[], { top, bottom }: Pick<Box, "top" | "botto
 }
 
 interface Around {
-  readonly half: number | undefined;
-  readonly roof: number | undefined;
+  readonly highest: number;
   readonly column: number;
   readonly narrow: boolean;
 }
@@ -198,8 +199,8 @@ interface Around {
 function scalesOf(
   { width, height }: Size,
   messages: readonly RatedMessage[],
-  link: ChipLink | undefined,
-  { half, roof, column, narrow }: Around,
+  roof: MessageRoof | undefined,
+  { highest, column, narrow }: Around,
 ): Scales {
   const edges = narrow ? { left: 0, top: 24, right: 1, bottom: 34 } : { left: 56, top: 22, right: 1, bottom: 40 };
   const plot = { left: edges.left, top: edges.top, right: width - edges.right, bottom: height - edges.bottom };
@@ -209,55 +210,61 @@ function scalesOf(
   // The column of names is right of the largest message.
   const across = plot.right - plot.left;
   const free = Math.max(across / 2, across - column - LEADER_PX - 16);
-  const high = Math.max(4 * Math.max(most, 8 * (half ?? 0)), low * (most / low) ** (across / free));
+  const high = Math.max(4 * Math.max(most, 8 * (roof?.half ?? 0)), low * (most / low) ** (across / free));
   const x = scaleLog([low, high], [plot.left, plot.right]);
   const rates = messages.map(({ bus }) => bus);
-  const slope = half && link ? [(link.bandwidth * low) / half] : [];
+  const slope = roof?.half === undefined ? [] : [latencyRate(roof, low)];
   const tops = [...messages.map(({ bus, best, waiting }) => (Number.isFinite(waiting) ? best : bus))];
-  const all = [...rates, ...slope, ...(link ? [link.bandwidth] : [])];
-  const [floor, top] = all.length > 0 ? [Math.min(...all), Math.max(...all, ...tops, roof ?? 0)] : [1e6, 1e12];
+  const all = [...rates, ...slope, ...(roof ? [roof.flat] : [])];
+  const [floor, top] = all.length > 0 ? [Math.min(...all), Math.max(...all, ...tops, highest)] : [1e6, 1e12];
   const y = scaleLog([Math.min(floor / 2, top / 30), 2.4 * top], [plot.bottom, plot.top]);
   return { width, height, plot, strip: undefined, x, y };
 }
 
 /** The corners of the roof, px. */
-export function roofSpots({ scales, link, half, factor }: NetworkScene): readonly Spot[] {
-  if (!link) return [];
+export function roofSpots({ scales, roof }: NetworkScene): readonly Spot[] {
+  if (!roof) return [];
   const { plot, x, y } = scales;
+  const { half } = roof;
   const [low] = x.domain;
-  const flat = y(link.bandwidth);
+  const flat = y(roof.flat);
   if (half === undefined || half <= low)
     return [
       [plot.left, flat],
       [plot.right, flat],
     ];
-  const start = latencyRoof(factor, low, link.latency);
   return [
-    [plot.left, y(start)],
+    [plot.left, y(latencyRate(roof, low))],
     [x(half), flat],
     [Math.max(plot.right, x(half)), flat],
   ];
 }
 
 /** The points of the dotted line of the model, px. */
-export function modelSpots({ scales: { x, y }, link, factor, half }: NetworkScene): readonly Spot[] {
-  if (!link || half === undefined) return [];
+export function modelSpots({ scales: { x, y }, roof }: NetworkScene): readonly Spot[] {
+  const half = roof?.half;
+  if (!roof || half === undefined) return [];
   const [low, high] = [Math.max(x.domain[0], half / 1e3), Math.min(x.domain[1], half * 1e3)];
   return Array.from({ length: 41 }, (_, at) => {
     const size = low * (high / low) ** (at / 40);
-    return [x(size), y(modelRate(factor, size, link))] as const;
+    return [x(size), y(modelRate(roof, size))] as const;
   });
 }
 
 /** Returns the number at the corner of the roof. */
-export const halfText = ({ half, isNarrow }: NetworkScene) =>
-  half === undefined ? "" : isNarrow ? brief(half) : words.halfAt(brief(half));
+export const halfText = ({ roof, isNarrow }: NetworkScene) =>
+  roof?.half === undefined ? "" : isNarrow ? brief(roof.half) : words.halfAt(brief(roof.half));
 const brief = (size: number) => formatQuantity(size, "B", 2);
 
 export const latencyText = ({ link }: NetworkScene) => (link ? words.latencyOf(formatQuantity(link.latency, "s")) : "");
 export const ceilingText = ({ ceiling }: NetworkScene) =>
   ceiling === undefined ? "" : words.ifAdds(formatQuantity(ceiling, "B/s", 4));
-export const flatText = (link: ChipLink) => bytesPerSecond(link.bandwidth);
+/** Returns the text of the flat. If it is not the link's bandwidth, the text names the kind that it is for. */
+export function flatText({ link, roof, isNarrow }: NetworkScene): string {
+  if (!link || !roof) return "";
+  const rate = formatQuantity(roof.flat, "B/s", 4);
+  return roof.factor === roof.sent || isNarrow ? rate : words.flatFor(rate, roof.kind);
+}
 
 /** Returns the dot nearest to a place, if it is near. */
 export function nearestDot({ dots }: NetworkScene, [x, y]: Spot, within: number): Dot | undefined {
@@ -270,7 +277,7 @@ export function nearestDot({ dots }: NetworkScene, [x, y]: Spot, within: number)
 export interface NetworkDragStart {
   readonly part: "peak" | "bandwidth" | "ridge";
   readonly scales: Scales;
-  readonly factor: number;
+  readonly roof: MessageRoof;
   readonly link: ChipLink;
   /** The distances from the pointer to the roof at the start, px. */
   readonly dx: number;
@@ -282,17 +289,18 @@ const AXIS_MARGIN = 1.05;
 
 /** Returns bandwidth and latency of a roof that is dragged to (`px`, `py`). The flat is the part "peak". */
 export function linkAt(
-  { part, scales: { x, y }, factor, link, dx, dy }: NetworkDragStart,
+  { part, scales: { x, y }, roof: { factor, sent, flat }, link, dx, dy }: NetworkDragStart,
   px: number,
   py: number,
 ): readonly [bandwidth: number, latency: number] {
   const [least, most] = joined(y.domain);
   const rate = clamp(y.invert(py + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
-  if (part === "peak") return [rate, link.latency];
+  const bandwidth = (rate * sent) / factor;
+  if (part === "peak") return [bandwidth, link.latency];
   const [low, high] = [x.domain[0] * AXIS_MARGIN, x.domain[1] / AXIS_MARGIN];
-  if (part === "ridge") return [rate, (factor * clamp(x.invert(px + dx), low, high)) / rate];
+  if (part === "ridge") return [bandwidth, (factor * clamp(x.invert(px + dx), low, high)) / rate];
   // The line through the pointer: its corner stays on the axis.
   const latency = (factor * x.invert(px + dx)) / y.invert(py);
-  const corner = clamp((latency * link.bandwidth) / factor, low, high);
-  return [link.bandwidth, (corner * factor) / link.bandwidth];
+  const corner = clamp((latency * flat) / factor, low, high);
+  return [link.bandwidth, (corner * factor) / flat];
 }

@@ -37,7 +37,7 @@ export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
   const held = useRef<NetworkScene>(undefined);
   const axes = gesture.drag?.axes ?? (store.view.isInDrag() ? held.current?.scales : undefined);
   const scene = networkScene(store, size, theme, axes?.width === size.width ? axes : undefined);
-  const { scales, link, hovered, walk } = scene;
+  const { scales, link, roof, hovered, walk } = scene;
   const hover = useRoofHover(size.width);
   useLayoutEffect(() => {
     held.current = scene;
@@ -49,13 +49,12 @@ export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
 
   function start(event: PointerEvent, x: number, y: number): boolean {
     const { part } = (event.target as SVGElement).dataset;
-    if (!link || !isPart(part) || event.button !== 0) return false;
+    if (!link || !roof || !isPart(part) || event.button !== 0) return false;
     const keys = { peak: [BANDWIDTH], bandwidth: [LATENCY], ridge: [BANDWIDTH, LATENCY] }[part];
     const rates = store.rates.dragRates(...keys);
-    const corner = scales.x(scene.half ?? 1);
-    const flat = scales.y(link.bandwidth);
+    const corner = scales.x(roof.half ?? 1);
     const dx = part === "ridge" ? corner - x : 0;
-    const from = { part, scales, factor: scene.factor, link, dx, dy: part === "bandwidth" ? 0 : flat - y };
+    const from = { part, scales, roof, link, dx, dy: part === "bandwidth" ? 0 : scales.y(roof.flat) - y };
     const isTouch = event.pointerType === "touch";
     const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
     const isFine = signal(false);
@@ -147,16 +146,17 @@ interface HandlesProps {
 
 /** The parts of the roof that can be dragged: wide and invisible; for fingers with grips. */
 function Handles({ scene, hover }: HandlesProps) {
-  const { scales, half, theme, link } = scene;
+  const { scales, theme, roof } = scene;
   const { plot, x, y } = scales;
   const spots = roofSpots(scene);
+  if (!roof) return null;
   const path = (from: Spot, to: Spot) => `M${px(from[0])},${px(from[1])}L${px(to[0])},${px(to[1])}`;
   const [one, two, three] = spots as readonly [Spot, Spot, Spot?];
   const [flat, slope] = three ? [path(two, three), path(one, two)] : [path(one, two), ""];
   const left = plot.left + FLAT_GRIP * (plot.right - plot.left);
-  const away = half === undefined ? 0 : half * SLOPE_GRIP;
-  const grips: [x: number, y: number, slant: number][] = [[left, y(link?.bandwidth ?? 1), 0]];
-  if (away > x.domain[0] && link) grips.push([x(away), y(link.bandwidth * SLOPE_GRIP), 1]);
+  const away = (roof.half ?? 0) * SLOPE_GRIP;
+  const grips: [x: number, y: number, slant: number][] = [[left, y(roof.flat), 0]];
+  if (away > x.domain[0]) grips.push([x(away), y(roof.flat * SLOPE_GRIP), 1]);
   return (
     <>
       <path
@@ -186,7 +186,7 @@ function Handles({ scene, hover }: HandlesProps) {
 }
 
 function Card({ scene, dot, below }: { readonly scene: NetworkScene; readonly dot: Dot; readonly below: number }) {
-  const [name, rows] = messageCard(dot.message, scene.link, dot.isAboveRing && !dot.isAbove);
+  const [name, rows] = messageCard(dot.message, scene);
   const width = Math.min(CARD_PX, scene.scales.width - 8);
   const lines = rows.reduce((sum, [label, value]) => sum + linesOf(value, width - 34 - textWidth(label)).length, 0);
   const height = (lines + Math.ceil(textWidth(name, true) / (width - 26))) * 20 + 30;

@@ -24,11 +24,11 @@ export function MessagesTab({ store, theme, narrow }: TabProps) {
   const isWaiting = waited(all) > 0;
   const sum = (some: readonly RatedMessage[]) =>
     some.reduce((total, one) => total + ((isWaiting ? one.waiting : one.time) || 0), 0);
-  const link = store.rates.focusLink.value;
+  const network = { link: store.rates.focusLink.value, topology: store.rates.topology.value };
   const heads = narrow ? [] : words.heads;
   const columns = narrow ? 3 : 6;
   const row = (one: RatedMessage, badge = "") => {
-    const { bus, share, waiting } = messageCells(one, link);
+    const { bus, share, waiting } = messageCells(one, network);
     const calls = numerals.whole(one.count);
     const dot = (
       <svg width={12} height={12} style={{ verticalAlign: "-1px" }} aria-hidden="true">
