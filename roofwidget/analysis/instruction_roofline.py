@@ -142,7 +142,9 @@ class InstructionRoofline:
     shared_instructions, shared_transactions
         Loads and stores of shared memory, and their turns.
     peak
-        The highest rate, instructions/s; NaN if unknown.
+        The highest rate, instructions/s; NaN if unknown. If the profile has clocks, the mean by time of `peaks`.
+    peaks
+        The highest rate at the clock of each kernel, where the profile has it, else `peak`.
     bandwidths
         The roofs by level, transactions/s. ``"shared"`` has that of shared memory. Levels without a bandwidth are left
         out.
@@ -150,6 +152,9 @@ class InstructionRoofline:
         The walls of strides and of bank conflicts. There are none for AMD.
     unit
         ``"warp"`` or ``"wavefront"``.
+    is_estimate
+        Whether the peak is an estimate. On AMD it is the convention of Leinhauser et al., one instruction a cycle and
+        CU. A CU can issue several of different kinds, so rates above this peak are possible.
     """
 
     __module__ = "roofwidget"
@@ -164,9 +169,11 @@ class InstructionRoofline:
     shared_instructions: Floats
     shared_transactions: Floats
     peak: float
+    peaks: Floats
     bandwidths: Mapping[str, float]
     walls: tuple[Wall, ...]
     unit: str
+    is_estimate: bool
 
     def __len__(self) -> int:
         return len(self.names)
@@ -203,12 +210,11 @@ class InstructionRoofline:
 
     @property
     def attainable(self) -> Floats:
-        """The lowest of the peak and the roofs of the levels whose transactions are known, instructions/s.
+        """The lowest of the peak and the roofs of `bandwidths`, instructions/s.
 
-        NaN if the peak is unknown.
+        NaN if the peak is unknown, or the transactions at a level that has a roof.
         """
-        roofs = self._roofs
-        return np.min(list(roofs.values()), axis=0) if roofs else np.full(len(self), np.nan)
+        return frozen(np.min(list(self._roofs.values()), axis=0))
 
     @property
     def utilization(self) -> Floats:
@@ -217,24 +223,22 @@ class InstructionRoofline:
 
     @property
     def bound_by(self) -> Texts:
-        """The lowest roof: ``"instructions"``, a level's name, or ``"unknown"``."""
+        """The lowest roof: ``"instructions"``, a level's name, or ``"unknown"`` where `attainable` is unknown."""
         roofs = self._roofs
-        if not roofs:
-            return np.full(len(self), "unknown", dtype=object)
         values = np.array(list(roofs.values()))
         lowest = np.array([*roofs], dtype=object)[values.argmin(axis=0)]
-        return np.where(np.isnan(self.rate), "unknown", lowest)
+        return np.where(np.isnan(values).any(axis=0) | np.isnan(self.rate), "unknown", lowest)
 
     @property
     def _roofs(self) -> dict[str, Floats]:
-        if np.isnan(self.peak):
-            return {}
-        found = {"instructions": np.full(len(self), self.peak)}
-        for level, ratio in self.intensity.items():
+        """The roofs of each kernel. A level without transactions is no limit, and an unknown level is unknown."""
+        found = {"instructions": self.peaks}
+        unknown = np.full(len(self), np.nan)
+        for level in _LEVELS:
             if level in self.bandwidths:
-                roof = ratio * self.bandwidths[level]
-                # A level without transactions is no limit.
-                found[level] = np.where(np.isnan(roof), np.inf, roof)
+                amount = self.transactions.get(level, unknown)
+                roof = _ratio(self.instructions, amount) * self.bandwidths[level]
+                found[level] = np.where(amount == 0, np.inf, roof)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -242,6 +246,7 @@ class InstructionRoofline:
         return {
             "unit": self.unit,
             "peak": _number(self.peak),
+            "is_estimate": self.is_estimate,
             "bandwidths": dict(self.bandwidths),
             "walls": [{"name": wall.name, "space": wall.space, "intensity": wall.intensity} for wall in self.walls],
             "kernels": {
@@ -264,6 +269,7 @@ class InstructionRoofline:
             **{f"transactions:{level}": amount for level, amount in self.transactions.items()},
             **{f"intensity:{level}": ratio for level, ratio in self.intensity.items()},
             "rate": self.rate,
+            "peak": self.peaks,
             "lanes": self.lanes,
             "global_intensity": self.global_intensity,
             "global_rate": self.global_rate,
@@ -275,7 +281,8 @@ class InstructionRoofline:
         }
 
     def __repr__(self) -> str:
-        peak = "peak unknown" if np.isnan(self.peak) else f"peak {_gips(self.peak, self.unit)}"
+        about = "about " * self.is_estimate
+        peak = "peak unknown" if np.isnan(self.peak) else f"peak {about}{_gips(self.peak, self.unit)}"
         roofs = "".join(f", {level} {format_significant(one / 1e9)} GTXN/s" for level, one in self.bandwidths.items())
         header = ["kernel", "rate", *(f"per {level} transaction" for level in self.transactions), "of roof", "lowest"]
         rows = [header]
@@ -304,9 +311,10 @@ def instruction_roofline(kernels: Kernels, chip: Chip | str | None = None) -> In
     Returns
     -------
     InstructionRoofline
-        The peak is units × schedulers × clock, one instruction of a warp a cycle each. A roof is the bandwidth of a
-        level over the bytes of a transaction: 32, and 128 for a turn of shared memory, which has the bandwidth of L1.
-        On AMD, where requests have several sizes, it is the mean size of the kernels' requests.
+        The peak is units × schedulers × clock, one instruction of a warp a cycle each; on AMD an estimate, see
+        `is_estimate`. A roof is the bandwidth of a level over the bytes of a transaction: 32, and 128 for a turn of
+        shared memory, which has the bandwidth of L1. On AMD, where requests have several sizes, it is the mean size of
+        the kernels' requests.
 
     Raises
     ------
@@ -338,6 +346,7 @@ def instruction_roofline(kernels: Kernels, chip: Chip | str | None = None) -> In
     moved = {level: numbers(transactions(level)) for level in _LEVELS}
     moved = {level: amount for level, amount in moved.items() if not np.isnan(amount).all()}
     width = 2 * LANES if is_amd else LANES
+    peak, peaks = _peaks(on, numbers(PEAK_COLUMN), kernels.time, is_given=chip is not None)
     return InstructionRoofline(
         names=kernels.names,
         time=frozen(np.where(kernels.time > 0, kernels.time, np.nan)),
@@ -348,22 +357,26 @@ def instruction_roofline(kernels: Kernels, chip: Chip | str | None = None) -> In
         global_transactions=numbers(GLOBAL_TRANSACTIONS),
         shared_instructions=numbers(SHARED_INSTRUCTIONS),
         shared_transactions=numbers(SHARED_TRANSACTIONS),
-        peak=_peak(on, numbers(PEAK_COLUMN), kernels.time, is_given=chip is not None),
+        peak=peak,
+        peaks=frozen(peaks),
         bandwidths=MappingProxyType({} if on is None else _bandwidths(on, kernels, moved, is_amd=is_amd)),
         walls=() if is_amd else walls(),
         unit="wavefront" if is_amd else "warp",
+        is_estimate=is_amd,
     )
 
 
-def _peak(chip: Chip | None, measured: Floats, time: Floats, *, is_given: bool) -> float:
-    """Return the peak by the profile's own clock, weighted by time, else that of the chip; NaN if unknown."""
+def _peaks(chip: Chip | None, measured: Floats, time: Floats, *, is_given: bool) -> tuple[float, Floats]:
+    """Return the peak and that of each kernel: by the clocks of the profile, else that of the chip; NaN if unknown."""
     known = ~np.isnan(measured)
     if known.any() and not is_given:
         weights = np.nan_to_num(time[known])
-        return float(np.average(measured[known], weights=weights if weights.any() else None))
-    if chip is None or chip.units is None or chip.clock is None or chip.family not in _PER_CYCLE:
-        return float("nan")
-    return int(chip.units.split()[0]) * _PER_CYCLE[chip.family] * chip.clock
+        peak = float(np.average(measured[known], weights=weights if weights.any() else None))
+        return peak, np.where(known, measured, peak)
+    peak = float("nan")
+    if chip is not None and chip.units is not None and chip.clock is not None and chip.family in _PER_CYCLE:
+        peak = int(chip.units.split()[0]) * _PER_CYCLE[chip.family] * chip.clock
+    return peak, np.full(len(measured), peak)
 
 
 def _bandwidths(chip: Chip, kernels: Kernels, moved: Mapping[str, Floats], *, is_amd: bool) -> dict[str, float]:

@@ -119,7 +119,7 @@ _COLUMNS: Final = (
     LowLevelColumn("active lanes (%)", "the same over the threads that a warp of the block has", weight=INSTRUCTIONS),
     LowLevelColumn("instructions per warp", "instructions that a warp runs", weight=TIME),
     LowLevelColumn(
-        "local memory share (%)", "sectors of local memory (spills, arrays) of all sectors of L1", weight=TIME
+        "local memory share (%)", "sectors of local memory (spills, arrays) of global and local memory", weight=TIME
     ),
     LowLevelColumn(INSTRUCTIONS, "instructions of warps, or of wavefronts on AMD", adds=True),
     LowLevelColumn(THREAD_INSTRUCTIONS, "instructions of threads", adds=True),
@@ -129,7 +129,7 @@ _COLUMNS: Final = (
     LowLevelColumn(GLOBAL_TRANSACTIONS, "their sectors of 32 B", adds=True),
     LowLevelColumn(SHARED_INSTRUCTIONS, "loads and stores of shared memory by warps", adds=True),
     LowLevelColumn(SHARED_TRANSACTIONS, "their turns (wavefronts) of up to 128 B", adds=True),
-    LowLevelColumn(transactions("L1"), "sectors of global and local memory, and turns of shared memory", adds=True),
+    LowLevelColumn(transactions("L1"), "sectors of global and local memory, and 4 a turn of shared memory", adds=True),
     LowLevelColumn(transactions("L2"), "sectors of L2", adds=True),
     LowLevelColumn(transactions("HBM"), "sectors of the chip's memory", adds=True),
     LowLevelColumn("cycles per instruction", "cycles of a core over its instructions", weight=TIME),

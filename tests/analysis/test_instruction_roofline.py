@@ -16,6 +16,8 @@ from tests import places
 from tests.make_fixtures import slow_kernels
 
 GOLDEN: dict[str, Any] = json.loads((places.GOLDEN / "instruction_roofline.json").read_text(encoding="utf-8"))
+TURNS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_"
+LOCAL = "l1tex__t_sectors_pipe_lsu_mem_local_op_"
 SLOW = [places.FIXTURES / "gpu" / f"slow.{page}.csv.gz" for page in ("raw", "instructions")]
 
 
@@ -102,8 +104,38 @@ def test_a_point_is_instructions_over_transactions_and_seconds() -> None:
 
 
 def test_without_transactions_the_peak_is_the_roof() -> None:
-    found = one({"warp instructions": [1e6], "HBM transactions": [0.0]}, volta())
+    none = {f"{level} transactions": [0.0] for level in ("L1", "L2", "HBM")}
+    found = one({"warp instructions": [1e6], **none}, volta())
     assert (found.bound_by.tolist(), found.attainable.tolist()) == (["instructions"], [pytest.approx(489.6e9)])
+
+
+@pytest.mark.parametrize("level", ["L1", "L2", "HBM"])
+def test_an_unknown_count_of_a_level_is_not_a_level_that_is_no_limit(level: str) -> None:
+    counts = {f"{one} transactions": [1e6, 1e6] for one in ("L1", "L2", "HBM")}
+    counts[f"{level} transactions"] = [1e6, math.nan]
+    table = rw.Kernels(["k", "k"], [0, 0], [0, 0], time=[1e-3] * 2, extra={"warp instructions": [1e6] * 2, **counts})
+    found = rw.instruction_roofline(table, volta())
+    assert found.bound_by.tolist() == ["HBM", "unknown"]
+    assert np.isnan(found.utilization).tolist() == [False, True]
+    # The other levels of the same kernel stay known, and a level that no kernel counts is unknown too.
+    assert sum(bool(np.isfinite(ratio[1])) for ratio in found.intensity.values()) == 2
+    del counts[f"{level} transactions"]
+    bare = rw.Kernels(["k", "k"], [0, 0], [0, 0], time=[1e-3] * 2, extra={"warp instructions": [1e6] * 2, **counts})
+    assert rw.instruction_roofline(bare, volta()).bound_by.tolist() == ["unknown"] * 2
+
+
+def test_each_kernel_is_judged_by_the_peak_at_its_own_clock() -> None:
+    none = {f"{level} transactions": [0.0] * 3 for level in ("L1", "L2", "HBM")}
+    # 80 x 4 schedulers at 1 GHz, at 2 GHz and at an unknown clock; the mean by time is at 1.25 GHz.
+    own = {"peak warp instructions (1/s)": [320e9, 640e9, math.nan], "warp instructions": [9.6e11, 6.4e11, 4e11]}
+    table = rw.Kernels(["a", "b", "c"], [0] * 3, [0] * 3, time=[3.0, 1.0, 1.0], extra={**own, **none}, chip=volta())
+    found = rw.instruction_roofline(table)
+    assert found.peak == pytest.approx(400e9)
+    assert found.peaks.tolist() == pytest.approx([320e9, 640e9, 400e9])
+    assert found.utilization.tolist() == pytest.approx([1.0, 1.0, 1.0])
+    assert found.to_dict()["kernels"]["peak"] == found.peaks.tolist()
+    # The chip that is asked for has its own clock.
+    assert rw.instruction_roofline(table, volta()).peaks.tolist() == pytest.approx([489.6e9] * 3)
 
 
 @pytest.mark.parametrize("figures", [{"clock": None}, {"units": None}, {"family": "Pascal"}])
@@ -120,7 +152,8 @@ def test_amd_has_wavefronts_its_own_requests_and_no_walls() -> None:
     found = one(
         {"warp instructions": [1e6], "HBM transactions": [1e5], "thread instructions": [16e6]}, chip, {"HBM": 6.4e6}
     )
-    assert (found.unit, found.walls) == ("wavefront", ())
+    assert (found.unit, found.walls, found.is_estimate) == ("wavefront", (), True)
+    assert "peak about 176.8 GIPS of wavefronts" in repr(found)
     assert found.bandwidths["HBM"] == pytest.approx(3.2e12 / 64)
     assert found.lanes.tolist() == [0.25]
 
@@ -136,7 +169,7 @@ def test_the_table_has_a_row_per_kernel_and_json_has_no_nan() -> None:
     assert len(frame) == len(found) == 21
     assert frame["intensity:L1"].tolist() == pytest.approx(found.intensity["L1"].tolist(), nan_ok=True)
     text = json.dumps(found.to_dict(), allow_nan=False)
-    assert set(json.loads(text)) == {"unit", "peak", "bandwidths", "walls", "kernels"}
+    assert set(json.loads(text)) == {"unit", "peak", "is_estimate", "bandwidths", "walls", "kernels"}
     # 132 SMs x 4 schedulers at 1.98 GHz.
     assert found.peak == pytest.approx(132 * 4 * 1.98e9, rel=0.02)
     assert repr(found).startswith("InstructionRoofline: 21 kernels, peak 1.04")
@@ -154,3 +187,21 @@ def test_schedulers_that_the_file_does_not_count_are_four_from_volta_on(capabili
     del kernel["device__attribute_num_schedulers_per_multiprocessor"], kernel["sm__cycles_elapsed.avg"]
     table = slow_kernels.wide([("k", kernel)]).replace(b'"9.0"', f'"{capability}.0"'.encode())
     assert rw.instruction_roofline(rw.read(table)).peak == pytest.approx(peak, nan_ok=True)
+
+
+@pytest.mark.parametrize("amount", [1e6, 32e6])
+def test_a_turn_of_shared_memory_counts_as_the_four_sectors_that_it_moves(amount: float) -> None:
+    kernel = dict(slow_kernels.BASE) | dict.fromkeys((f"{TURNS}ld.sum", f"{TURNS}st.sum"), amount)
+    table = rw.read(slow_kernels.wide([("k", kernel)]))
+    # 128 bytes are four times 32.
+    expected = table.extra["global memory transactions"][0] + 4 * 2 * amount
+    assert table.extra["L1 transactions"].tolist() == [expected]
+
+
+@pytest.mark.parametrize("missing", [f"{TURNS}ld.sum", f"{LOCAL}ld.sum"])
+def test_transactions_at_l1_are_unknown_if_a_part_of_them_is(missing: str) -> None:
+    kernel = {name: value for name, value in slow_kernels.BASE.items() if name != missing}
+    assert len(kernel) < len(slow_kernels.BASE)
+    table = rw.read(slow_kernels.wide([("k", kernel)]))
+    assert "L1 transactions" not in table.extra
+    assert "L1" not in rw.instruction_roofline(table).transactions

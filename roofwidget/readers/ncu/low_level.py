@@ -33,6 +33,8 @@ from roofwidget.readers.ncu.metrics import Launches, first_known_values, quotien
 from roofwidget.readers.ncu.roofs import sm_clock
 
 _WARP: Final = 32
+# Sectors of 32 bytes in a turn of shared memory, which moves up to 128.
+_SECTORS_PER_TURN: Final = 4
 _PERCENT: Final = 100.0
 _SCHEDULERS: Final = "device__attribute_num_schedulers_per_multiprocessor"
 _VOLTA: Final = 7.0
@@ -143,13 +145,12 @@ def _ratios(launches: Launches, totals: Mapping[str, Floats], columns: Mapping[s
     rule = f"{rule} of {' + '.join(TOTALS[SHARED_TRANSACTIONS][0])}"
     put("bank conflict ways", quotient(turns, turns - conflicts), rule)
     local, rule = _first_sum(launches, [LOCAL])
-    moved = totals[GLOBAL_TRANSACTIONS] + np.nan_to_num(local)
+    moved = totals[GLOBAL_TRANSACTIONS] + local
     put("local memory share (%)", _PERCENT * quotient(local, moved), f"({rule}) / sectors")
-    shared = np.nan_to_num(turns)
     put(
         transactions("L1"),
-        (moved + shared) * launches.count,
-        "sectors of global and local memory + turns of shared memory",
+        (moved + _SECTORS_PER_TURN * turns) * launches.count,
+        f"sectors of global and local memory + {_SECTORS_PER_TURN} x turns of shared memory",
     )
 
 
