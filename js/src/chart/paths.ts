@@ -58,6 +58,10 @@ const MIN_ARROW_PX = 7;
 
 export const px = (value: number) => Math.round(value * 100) / 100;
 
+/** Returns the path of straight lines through places, px. */
+export const pathThrough = (spots: readonly Spot[]) =>
+  spots.map(([x, y], at) => `${at === 0 ? "M" : "L"}${px(x)},${px(y)}`).join("");
+
 /** Returns the position of an intensity and a rate as the text "x,y" for an SVG path, px. */
 export const placeOf = ({ x, y }: Scales, ai: number, rate: number) => `${px(x(ai))},${px(y(rate))}`;
 

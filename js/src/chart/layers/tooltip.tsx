@@ -43,6 +43,8 @@ export interface Card {
 }
 
 const [WIDTH_PX, MAX_WIDTH_PX] = [280, 320];
+/** The width of a tooltip that is not shortened to the available room, px. */
+const CARD_PX = 272;
 const LINE_PX = 20;
 const PADDING_PX = 24;
 const MAX_NAME_LETTERS = 300;
@@ -117,6 +119,13 @@ export function cardOf({
   const taken = [...labels.map(boxOf), ...(toRoof ? [toRoof] : [])];
   const size = { width, height: Math.min(height, room) + PADDING_PX };
   return { name, rows, boxes: placesFor({ x, y }, size, scales, below, taken) };
+}
+
+/** Returns the size of a tooltip that has all of these rows, px. */
+export function sizeOfCard(name: string, rows: readonly TooltipRow[], chart: Size): Size {
+  const width = Math.min(CARD_PX, chart.width - 2 * GAP_PX);
+  const lines = rows.reduce((sum, [label, value]) => sum + linesOf(value, width - 34 - textWidth(label)).length, 0);
+  return { width, height: (lines + Math.ceil(textWidth(name, true) / (width - 26))) * LINE_PX + 30 };
 }
 
 /** Whether a tooltip beside a point would hide half of the chart. */

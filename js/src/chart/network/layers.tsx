@@ -3,11 +3,11 @@
 import { bytes } from "../../text/network.ts";
 import { formatTick } from "../../text/numbers.ts";
 import { strings, networkWords as words } from "../../words/words.ts";
-import { FONT_PX, textWidth } from "../labels/text_fitting.ts";
-import { AxesFrame, TICK_FONT_PX, type TickText } from "../layers/axes.tsx";
+import { textWidth } from "../labels/text_fitting.ts";
+import { TICK_FONT_PX } from "../layers/axes.tsx";
 import { Clip } from "../layers/clip.tsx";
-import { px, type Spot } from "../paths.ts";
-import { ticksOf } from "../ticks.ts";
+import { pathThrough, px, type Spot } from "../paths.ts";
+import { PlaneAxes, Ring, SlopeText, Text } from "../svg_plane/layers.tsx";
 import {
   ceilingText,
   type Dot,
@@ -19,84 +19,8 @@ import {
   roofSpots,
 } from "./scene.ts";
 
-const line = (spots: readonly Spot[]) => spots.map(([x, y], at) => `${at === 0 ? "M" : "L"}${px(x)},${px(y)}`).join("");
-
-/** The distance of tick texts from the number at the corner, px. */
-const TICK_GAP_PX = 8;
 /** Half the length of a whisker's tick, px. */
 const WHISKER_PX = 5;
-
-function Axes({ scene }: { readonly scene: NetworkScene }) {
-  const { scales, theme, roof, isNarrow } = scene;
-  const { plot, x, y } = scales;
-  const half = roof?.half;
-  const number = halfText(scene);
-  const room = textWidth(number, true, TICK_FONT_PX) / 2;
-  const at = half === undefined ? Number.NaN : x(half);
-  const isSeen = at >= plot.left && at <= plot.right;
-  const middle = Math.min(Math.max(at, plot.left + room), plot.right - room);
-  const across = ticksOf(x, 44).map(({ value }): TickText => [x(value), bytes(value)]);
-  const up = ticksOf(y, 26).map(({ value }): TickText => [y(value), formatTick(value)]);
-  const isClear = ([tick, text]: TickText) => {
-    const own = textWidth(text, false, TICK_FONT_PX) / 2;
-    const isInside = tick - own >= 0 && tick + own <= scales.width;
-    return isInside && !(isSeen && Math.abs(tick - middle) < own + room + TICK_GAP_PX);
-  };
-  return (
-    <AxesFrame
-      box={plot}
-      grid={[across.map(([tick]) => tick), up.map(([tick]) => tick)]}
-      ticks={[across.filter(isClear), up.filter(([tick]) => tick > plot.top + 4 && tick < plot.bottom - 4)]}
-      titles={[`${words.axisX} →`, isNarrow ? "" : words.axisY]}
-      isInside={isNarrow}
-      theme={theme}
-    >
-      {isNarrow && (
-        <text x={0} y={plot.top - 10}>
-          {words.axisY}
-        </text>
-      )}
-      {isSeen && (
-        <text x={middle} y={plot.bottom + 15} text-anchor="middle" font-weight={700} fill={theme.text} data-rw="half">
-          {number}
-        </text>
-      )}
-    </AxesFrame>
-  );
-}
-
-/** A text with an outline in the colour of the background. */
-function Text({
-  scene: { theme },
-  bold,
-  colour = theme.text,
-  children,
-  ...place
-}: {
-  readonly scene: NetworkScene;
-  readonly x: number;
-  readonly y: number;
-  readonly "text-anchor"?: "start" | "middle" | "end";
-  readonly bold?: string;
-  readonly colour?: string;
-  readonly transform?: string;
-  readonly children: string;
-}) {
-  return (
-    <text
-      {...place}
-      font-size={FONT_PX}
-      fill={colour}
-      stroke={theme.background}
-      stroke-width={3}
-      stroke-linejoin="round"
-      paint-order="stroke"
-    >
-      {bold && <tspan font-weight={700}>{`${bold} `}</tspan>}
-      {children}
-    </text>
-  );
-}
 
 /** The area under the roof. */
 function Wash({ scene }: { readonly scene: NetworkScene }) {
@@ -104,7 +28,7 @@ function Wash({ scene }: { readonly scene: NetworkScene }) {
   const spots = roofSpots(scene);
   return spots.length > 0 ? (
     <Clip box={plot}>
-      <path d={`${line(spots)}V${plot.bottom}H${plot.left}Z`} fill={scene.theme.wash} />
+      <path d={`${pathThrough(spots)}V${plot.bottom}H${plot.left}Z`} fill={scene.theme.wash} />
     </Clip>
   ) : null;
 }
@@ -132,8 +56,14 @@ function Roof({ scene }: { readonly scene: NetworkScene }) {
         />
       )}
       {isCorner && <path d={`M${px(corner)},${flat}V${plot.bottom}`} stroke={theme.line} stroke-dasharray="1 3" />}
-      <path d={line(modelSpots(scene))} fill="none" stroke={theme.text} stroke-dasharray="2 3" stroke-width={1.25} />
-      <path d={line(spots)} fill="none" stroke={theme.text} stroke-width={2.5} data-rw="network-roof" />
+      <path
+        d={pathThrough(modelSpots(scene))}
+        fill="none"
+        stroke={theme.text}
+        stroke-dasharray="2 3"
+        stroke-width={1.25}
+      />
+      <path d={pathThrough(spots)} fill="none" stroke={theme.text} stroke-width={2.5} data-rw="network-roof" />
       {isCorner && (
         <circle
           cx={corner}
@@ -165,15 +95,15 @@ function RoofTexts({ scene }: { readonly scene: NetworkScene }) {
     !isNarrow && at - textWidth(regions[0]) - 16 > plot.left && at + textWidth(regions[1]) + 16 < plot.right;
   return (
     <>
-      <Text scene={scene} x={plot.right - 4} y={isTight ? flat + 17 : flat - 8} text-anchor="end" bold={link.name}>
+      <Text theme={theme} x={plot.right - 4} y={isTight ? flat + 17 : flat - 8} text-anchor="end" bold={link.name}>
         {flatText(scene)}
       </Text>
       {above !== undefined && above > plot.top && (
-        <Text scene={scene} x={plot.right - 4} y={above - 7} text-anchor="end" colour={theme.muted}>
+        <Text theme={theme} x={plot.right - 4} y={above - 7} text-anchor="end" colour={theme.muted}>
           {ceilingText(scene)}
         </Text>
       )}
-      {start && corner && <SlopeText {...{ scene, start, corner, text }} />}
+      {start && corner && <SlopeText {...{ scales, theme, start, corner, text }} />}
       {hasRegions && (
         <g fill={theme.muted} font-size={TICK_FONT_PX}>
           <text x={at - 8} y={plot.bottom - 8} text-anchor="end">
@@ -185,32 +115,6 @@ function RoofTexts({ scene }: { readonly scene: NetworkScene }) {
         </g>
       )}
     </>
-  );
-}
-
-function SlopeText({
-  scene,
-  start,
-  corner,
-  text,
-}: {
-  readonly scene: NetworkScene;
-  readonly start: Spot;
-  readonly corner: Spot;
-  readonly text: string;
-}) {
-  const { plot } = scene.scales;
-  const [dx, dy] = [corner[0] - start[0], corner[1] - start[1]];
-  // The slope may begin below the plot.
-  const from = start[1] > plot.bottom ? (plot.bottom - start[1]) / dy : 0;
-  if (Math.hypot(dx, dy) * (1 - from) < textWidth(text) + 40) return null;
-  const share = from + (1 - from) * 0.55;
-  const [x, y] = [start[0] + dx * share, start[1] + dy * share];
-  const angle = (Math.atan2(dy, dx) * 180) / Math.PI;
-  return (
-    <Text scene={scene} x={0} y={-7} text-anchor="middle" transform={`translate(${x} ${y}) rotate(${angle})`}>
-      {text}
-    </Text>
   );
 }
 
@@ -259,7 +163,7 @@ function DotLabels({ scene }: { readonly scene: NetworkScene }) {
             {badge}
           </text>
           {text && (
-            <Text scene={scene} x={x + 20} y={y + 4}>
+            <Text theme={theme} x={x + 20} y={y + 4}>
               {text}
             </Text>
           )}
@@ -271,13 +175,19 @@ function DotLabels({ scene }: { readonly scene: NetworkScene }) {
 
 /** All layers of the plane. */
 export function NetworkLayers({ scene }: { readonly scene: NetworkScene }) {
-  const { scales, theme, dots, hovered, link } = scene;
+  const { scales, theme, dots, hovered, link, roof } = scene;
   const { plot } = scales;
   const note = dots.length === 0 ? words.noSizes : link ? "" : words.noLink;
   return (
     <>
       <Wash scene={scene} />
-      <Axes scene={scene} />
+      <PlaneAxes
+        scales={scales}
+        theme={theme}
+        format={[bytes, formatTick]}
+        titles={[words.axisX, words.axisY]}
+        corner={roof?.half === undefined ? undefined : { value: roof.half, text: halfText(scene), name: "half" }}
+      />
       <Roof scene={scene} />
       {/* Below the dots, so that no leader covers a dot. */}
       <DotLabels scene={scene} />
@@ -285,21 +195,11 @@ export function NetworkLayers({ scene }: { readonly scene: NetworkScene }) {
         {[...dots].map((dot) => (
           <DotMark key={dot.message.row} dot={dot} scene={scene} />
         ))}
-        {hovered && (
-          <circle
-            class="rw-ring"
-            cx={hovered.x}
-            cy={hovered.y}
-            r={hovered.radius + 4}
-            fill="none"
-            stroke={theme.text}
-            stroke-width={2}
-          />
-        )}
+        {hovered && <Ring x={hovered.x} y={hovered.y} radius={hovered.radius} theme={theme} />}
       </Clip>
       <RoofTexts scene={scene} />
       {note && (
-        <Text scene={scene} x={(plot.left + plot.right) / 2} y={(plot.top + plot.bottom) / 2} text-anchor="middle">
+        <Text theme={theme} x={(plot.left + plot.right) / 2} y={(plot.top + plot.bottom) / 2} text-anchor="middle">
           {note}
         </Text>
       )}

@@ -23,6 +23,7 @@ import { networkWords as words } from "../../words/words.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import type { Spot } from "../paths.ts";
 import { type Box, clamp, isNarrow, joined, type Scales, type Size, scaleLog } from "../scales.ts";
+import { plotIn, radiiByTime } from "../svg_plane/scene.ts";
 import type { Theme } from "../theme.ts";
 
 /** If there are more messages, those that take least time are not drawn. */
@@ -32,9 +33,6 @@ const HUES: Readonly<Record<string, number>> = {
   ...{ "all-reduce": 4, "all-gather": 3, "reduce-scatter": 2, "all-to-all": 5, broadcast: 6 },
 };
 const OTHER_HUE = 7;
-const MIN_RADIUS_PX = 4;
-/** The radius of the largest dot, as a share of the plot's width. */
-const MAX_RADIUS_SHARE = 0.014;
 /** The height of a label, its distance from the plot's right edge, and the length of its leader, px. */
 const [LABEL_PX, LABEL_EDGE_PX, LEADER_PX, BADGE_PX] = [20, 8, 22, 20];
 /** A name is beside its dot if its leader would be longer than this, px. */
@@ -112,18 +110,20 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
   const texts = first.map((one) => (narrow ? "" : messageName(one)));
   const column = messages.length > 0 ? Math.max(...texts.map((text) => textWidth(text))) + BADGE_PX + LABEL_EDGE_PX : 0;
   const scales =
-    held ?? scalesOf(size, messages, base, { highest: highestOf(messages, link, topology, ceiling), column, narrow });
+    held ?? scalesOf(size, messages, base, { highest: highestOf(messages, link, topology, ceiling), column });
   const { plot, x, y } = scales;
-  const longest = Math.max(...messages.map(({ time }) => time));
-  const largest = Math.max(MIN_RADIUS_PX + 1, MAX_RADIUS_SHARE * (plot.right - plot.left));
-  const dots = messages.map((message): Dot => {
-    const { size: bytes, bus, best, count, time, waiting } = message;
+  const radii = radiiByTime(
+    messages.map(({ time }) => time),
+    plot,
+  );
+  const dots = messages.map((message, at): Dot => {
+    const { size: bytes, bus, best, count, waiting } = message;
     const isWhiskered = count > 1 && Number.isFinite(waiting) && best > bus;
     return {
       message,
       x: x(bytes),
       y: y(bus),
-      radius: Math.max(MIN_RADIUS_PX, largest * Math.sqrt(time / longest)),
+      radius: radii[at] as number,
       top: isWhiskered ? y(best) : undefined,
       colour: kindColour(message.kind, theme),
       isAbove: link !== undefined && aboveOf(message, link.bandwidth, topology) === "all",
@@ -193,17 +193,15 @@ function spread(ys: readonly number[], { top, bottom }: Pick<Box, "top" | "botto
 interface Around {
   readonly highest: number;
   readonly column: number;
-  readonly narrow: boolean;
 }
 
 function scalesOf(
   { width, height }: Size,
   messages: readonly RatedMessage[],
   roof: MessageRoof | undefined,
-  { highest, column, narrow }: Around,
+  { highest, column }: Around,
 ): Scales {
-  const edges = narrow ? { left: 0, top: 24, right: 1, bottom: 34 } : { left: 56, top: 22, right: 1, bottom: 40 };
-  const plot = { left: edges.left, top: edges.top, right: width - edges.right, bottom: height - edges.bottom };
+  const plot = plotIn({ width, height });
   const sizes = messages.map(({ size }) => size);
   const [least, most] = sizes.length > 0 ? [Math.min(...sizes), Math.max(...sizes)] : [1e3, 1e8];
   const low = least / 2;
@@ -264,13 +262,6 @@ export function flatText({ link, roof, isNarrow }: NetworkScene): string {
   if (!link || !roof) return "";
   const rate = formatQuantity(roof.flat, "B/s", 4);
   return roof.factor === roof.sent || isNarrow ? rate : words.flatFor(rate, roof.kind);
-}
-
-/** Returns the dot nearest to a place, if it is near. */
-export function nearestDot({ dots }: NetworkScene, [x, y]: Spot, within: number): Dot | undefined {
-  const away = (dot: Dot) => Math.max(0, Math.hypot(dot.x - x, dot.y - y) - dot.radius);
-  const near = dots.filter((dot) => away(dot) <= within);
-  return near.sort((a, b) => Math.hypot(a.x - x, a.y - y) - Math.hypot(b.x - x, b.y - y))[0];
 }
 
 /** The rates of a link whose roof is dragged. */

@@ -6,26 +6,25 @@ import type { RateKey } from "../../state/rates.ts";
 import { messageCard } from "../../text/network.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { useGesture } from "../../ui/gesture.ts";
-import { isModified, keyShortcuts, OWN_KEYS, UNDO_KEYS, used } from "../../ui/keys.ts";
+import { isModified, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import { networkWords as words } from "../../words/words.ts";
 import type { Bubble, ChartDrag } from "../gestures/chart_drag.ts";
 import { followerOf, gearsOf, isPart } from "../gestures/roof_drag.tsx";
-import { linesOf, textWidth } from "../labels/text_fitting.ts";
 import { Clip } from "../layers/clip.tsx";
-import { placesFor, Tooltip } from "../layers/tooltip.tsx";
+import { placesFor, sizeOfCard, Tooltip } from "../layers/tooltip.tsx";
 import { circlePath, px, type Spot } from "../paths.ts";
 import { RoofHint, useRoofHover } from "../roof_hint.tsx";
 import type { PlaneProps } from "../stage.tsx";
+import { nearestOf } from "../svg_plane/scene.ts";
+import { SvgPlane, WALK_KEYS, walkTo } from "../svg_plane/view.tsx";
 import { NetworkLayers, networkLabel } from "./layers.tsx";
-import { type Dot, linkAt, type NetworkScene, nearestDot, networkScene, roofSpots } from "./scene.ts";
+import { type Dot, linkAt, type NetworkScene, networkScene, roofSpots } from "./scene.ts";
 
-const KEYS = ["ArrowRight", "ArrowLeft", "Home", "End", "Escape"] as const;
 /** The pointer hovers over the nearest message within this distance, px; a press nearer than this is on the message. */
 const [HOVER_PX, PRESS_PX] = [12, 3];
 /** How far a finger moves for a factor of ten, px, at least, and the share of the pointer's way in fine mode. */
 const [TOUCH_PX_PER_DECADE, FINE] = [120, 0.2];
-const CARD_PX = 272;
 /** The places of the grips: on the flat as a share of the width, on the slope as a share of the size at the corner. */
 const [FLAT_GRIP, SLOPE_GRIP] = [0.66, 1 / 300];
 const NETWORK = "network";
@@ -80,62 +79,38 @@ export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
     const [x, y] = placeIn(event.currentTarget as HTMLElement, scales.width, event);
     if (gesture.drag) return gesture.move(x, y, event.shiftKey);
     const isPress = event.type === "pointerdown";
-    if (isPress && !nearestDot(scene, [x, y], PRESS_PX) && start(event, x, y)) return point(undefined);
-    point(nearestDot(scene, [x, y], HOVER_PX));
+    if (isPress && !nearestOf(scene.dots, [x, y], PRESS_PX) && start(event, x, y)) return point(undefined);
+    point(nearestOf(scene.dots, [x, y], HOVER_PX));
   }
 
   function onKeyDown(event: KeyboardEvent) {
-    if (isModified(event) || !KEYS.includes(event.key as (typeof KEYS)[number])) return;
+    if (isModified(event) || !WALK_KEYS.includes(event.key as (typeof WALK_KEYS)[number])) return;
     if (event.key === "Escape" && gesture.drag) {
       gesture.cancel();
       return used(event);
     }
     if (event.key === "Escape" && !hovered) return;
-    const now = hovered ? walk.indexOf(hovered) : -1;
-    const last = walk.length - 1;
-    const to = {
-      ArrowRight: Math.min(now + 1, last),
-      ArrowLeft: now < 0 ? last : Math.max(now - 1, 0),
-      Home: 0,
-      End: last,
-    }[event.key];
+    const to = walkTo(event.key, hovered ? walk.indexOf(hovered) : -1, walk.length - 1);
     point(to === undefined ? undefined : walk[to]);
     used(event);
   }
-  const latest = useRef(onKeyDown);
-  latest.current = onKeyDown;
-  useLayoutEffect(() => {
-    tools.plane.value = { size, theme, keys: (event) => latest.current(event) };
-  }, [size.width, size.height, theme]);
-  useLayoutEffect(() => () => point(undefined), []);
 
   return (
-    <div
-      class="rw-chart"
-      data-tool="select"
-      style={{ width: `${size.width}px`, height: `${size.height}px` }}
-      role="application"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the messages
-      tabIndex={0}
-      {...OWN_KEYS}
-      aria-label={networkLabel(link?.chip.name ?? "", walk.length)}
-      aria-keyshortcuts={keyShortcuts(KEYS, UNDO_KEYS)}
-      onPointerMove={onPointer}
-      onPointerDown={onPointer}
-      onPointerUp={(event) => gesture.end(event)}
-      onPointerCancel={() => gesture.cancel()}
-      onLostPointerCapture={() => gesture.cancel()}
-      onPointerLeave={(event) => event.pointerType !== "touch" && !gesture.drag && point(undefined)}
-      onFocusOut={() => point(undefined)}
-      onKeyDown={onKeyDown}
+    <SvgPlane
+      {...{ size, theme, tools, gesture, onPointer, onKeyDown }}
+      label={networkLabel(link?.chip.name ?? "", walk.length)}
+      keys={WALK_KEYS}
+      leave={() => point(undefined)}
+      layers={
+        <>
+          <NetworkLayers scene={scene} />
+          {isFree && <Handles scene={scene} hover={hover} />}
+        </>
+      }
     >
-      <svg width={size.width} height={size.height} aria-hidden="true">
-        <NetworkLayers scene={scene} />
-        {isFree && <Handles scene={scene} hover={hover} />}
-      </svg>
       {hovered && !gesture.drag && <Card {...{ scene, below }} dot={hovered} />}
       <RoofHint hover={hover} drag={gesture.drag} size={size} hints={words.dragHint} />
-    </div>
+    </SvgPlane>
   );
 }
 
@@ -187,9 +162,7 @@ function Handles({ scene, hover }: HandlesProps) {
 
 function Card({ scene, dot, below }: { readonly scene: NetworkScene; readonly dot: Dot; readonly below: number }) {
   const [name, rows] = messageCard(dot.message, scene);
-  const width = Math.min(CARD_PX, scene.scales.width - 8);
-  const lines = rows.reduce((sum, [label, value]) => sum + linesOf(value, width - 34 - textWidth(label)).length, 0);
-  const height = (lines + Math.ceil(textWidth(name, true) / (width - 26))) * 20 + 30;
+  const { width, height } = sizeOfCard(name, rows, scene.scales);
   const { scales, labels, isNarrow } = scene;
   const top = Math.max(dot.y + dot.radius, ...labels.flatMap(({ y, isBeside }) => (isBeside ? [] : [y]))) + 14;
   // Below the names and clear of the slope, if there is room.
