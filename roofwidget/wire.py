@@ -18,7 +18,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
          communication: {time, other, hidden}, messages: {kind: texts, group: texts, size, ranks, count, time, fastest,
-         waiting},
+         waiting}, instructions: {unit, peak: 1/s or null, estimate: boolean, roofs: [[level, 1/s]],
+         walls: [[name, space, intensity]], rate, lanes, utilization, bound: texts, levels: [[level, buffer]],
+         accesses: [[space, intensity, rate]]},
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
          read_as: {format: text, fields: [[field, rows with a value, rule]]}}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
@@ -28,8 +30,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
          is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
          kernels that are not from a file. `communication` has seconds, and is missing if they are unknown. `messages`
-         has a row for equal calls of a collective, as in `Messages`, and is missing without messages. The first rows
-         of `program` are the totals (category "program"). The other
+         has a row for equal calls of a collective, as in `Messages`, and is missing without messages. `instructions`
+         has the columns of `InstructionRoofline`, and is missing without counts of instructions. The first rows of
+         `program` are the totals (category "program"). The other
          rows of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
@@ -72,12 +75,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget import workloads
-from roofwidget.analysis import compare_runs, messages, snapshot
+from roofwidget.analysis import compare_runs, instruction_roofline, messages, snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels import communication, concat, matching, reading
 from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import DictColumn, Floats, dict_encoded
+from roofwidget.kernels.low_level import INSTRUCTIONS
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.unknown_work import ARGUMENTS
@@ -180,6 +184,7 @@ def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
         "source": text_to_wire(kernels.source),
         **_read_as(kernels),
         **_communication(kernels),
+        **_instructions(kernels),
     }
 
 
@@ -206,6 +211,31 @@ def _communication(kernels: Kernels) -> dict[str, Any]:
     columns = {name: _binary(getattr(told, name)) for name in ("size", "ranks", "count", "time", "fastest")}
     texts = {name: _texts(dict_encoded(getattr(told, name).tolist())) for name in ("kind", "group")}
     return {**found, "messages": {**texts, **columns, "waiting": _binary(told.slower_than_fastest)}}
+
+
+def _instructions(kernels: Kernels) -> dict[str, Any]:
+    """Return the instruction roofline of a table that counts instructions, on the chip that it ran on; else nothing."""
+    counts = kernels.extra_columns.get(INSTRUCTIONS)
+    if counts is None or isinstance(counts, DictColumn) or np.isnan(counts).all():
+        return {}
+    found = instruction_roofline.instruction_roofline(kernels)
+    accesses = {
+        "global": (found.global_intensity, found.global_rate),
+        "shared": (found.shared_intensity, found.shared_rate),
+    }
+    told = {
+        "unit": found.unit,
+        "peak": None if np.isnan(found.peak) else found.peak,
+        "estimate": found.is_estimate,
+        # A point is all instructions of a kernel; only those of shared memory are below the roof of shared memory.
+        "roofs": [[level, rate] for level, rate in found.bandwidths.items() if level != "shared"],
+        "walls": [[wall.name, wall.space, wall.intensity] for wall in found.walls],
+        **{name: _binary(getattr(found, name)) for name in ("rate", "lanes", "utilization")},
+        "bound": _texts(dict_encoded(found.bound_by.tolist())),
+        "levels": [[level, _binary(intensity)] for level, intensity in found.intensity.items()],
+        "accesses": [[space, *map(_binary, pair)] for space, pair in accesses.items()],
+    }
+    return {"instructions": told}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

@@ -66,6 +66,35 @@ def test_messages_and_communication_are_on_the_wire_only_where_they_are_known() 
     assert found == {"size": [8e6], "ranks": [2], "count": [2], "time": [5], "fastest": [1], "waiting": [3]}
 
 
+def test_the_instruction_roofline_is_on_the_wire_only_with_counts_of_instructions() -> None:
+    chip = Chip(
+        *("V100", {"fp32": 15.7e12}, {"HBM": 828.8e9, "L1": 14e12}),
+        vendor="NVIDIA",
+        family="Volta",
+        units="80 SM",
+        clock=1.53e9,
+    )
+    counts = {"warp instructions": [4e9, np.nan], "HBM transactions": [1e8, np.nan], "L1 transactions": [0, np.nan]}
+    access = {"global memory instructions": [2e8, np.nan], "global memory transactions": [8e8, np.nan]}
+    table = Kernels(["a", "b"], [0, 1], [1, 1], time=[0.02, 1], extra={**counts, **access}, chip=chip)
+    sent = kernels_to_wire(table)["instructions"]
+    assert (sent["unit"], sent["estimate"], sent["peak"]) == ("warp", False, pytest.approx(489.6e9))
+    assert [(level, round(rate / 1e9, 1)) for level, rate in sent["roofs"]] == [("L1", 437.5), ("HBM", 25.9)]
+    assert ["stride 1, 4 B", "global", 0.25] in sent["walls"]
+    assert floats(sent["rate"]) == pytest.approx([200e9, np.nan], nan_ok=True)
+    assert {level: floats(column) for level, column in sent["levels"]}["HBM"] == pytest.approx(
+        [40, np.nan], nan_ok=True
+    )
+    (_, intensity, rate), shared = sent["accesses"]
+    assert (floats(intensity)[0], shared[0]) == (0.25, "shared")
+    assert floats(rate)[0] == pytest.approx(1e10)
+    assert words(sent["bound"], 2) == ["instructions", "unknown"]
+    assert floats(sent["utilization"])[0] == pytest.approx(200 / 489.6)
+    assert json.dumps({key: value for key, value in sent.items() if key in {"peak", "roofs", "walls"}}, allow_nan=False)
+    for bare in ({}, {"warp instructions": [np.nan]}, {"warp instructions": ["many"]}):
+        assert "instructions" not in kernels_to_wire(Kernels(["a"], [0], [1], time=[1], extra=bare, chip=chip))
+
+
 def test_a_chip_has_its_links_and_no_bandwidth_where_it_is_unknown() -> None:
     links = {"NVLink": Link("NVLink", 450e9, latency=2e-6), "Fabric": Link("Fabric"), "PCIe": Link("PCIe", 64e9)}
     (sent,) = chips_to_wire([Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links=links)])

@@ -6,6 +6,7 @@ import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
+import { InstructionChart } from "./chart/instructions/view.tsx";
 import { NetworkChart } from "./chart/network/view.tsx";
 import { MIN_CHART_PX } from "./chart/scales.ts";
 import { roofColours } from "./chart/scene.ts";
@@ -278,6 +279,8 @@ function View({ store, box, theme, tools }: ViewProps) {
             <div class="rw-drawn" data-rw="chart">
               {store.view.plane.value === "network" ? (
                 <NetworkChart {...chart} />
+              ) : store.view.plane.value === "instructions" ? (
+                <InstructionChart {...chart} />
               ) : store.view.plane.value === "time" ? (
                 <TimeChart {...chart} />
               ) : (

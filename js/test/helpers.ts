@@ -7,7 +7,7 @@ import { applied, type Changes } from "../src/state/changes.ts";
 import { STAMP } from "../src/state/messages.ts";
 import type { Model } from "../src/state/model.ts";
 import { TRAIT_NAMES, wireName } from "../src/state/traits.ts";
-import type { Kernels } from "../src/wire/columns.ts";
+import type { InstructionRoofline, Kernels } from "../src/wire/columns.ts";
 import { decodeKernels } from "../src/wire/decode.ts";
 import { TRAITS } from "../src/wire/traits.ts";
 import type { Ceiling, Chip, Share, WhatIf } from "../src/wire/types.ts";
@@ -110,6 +110,44 @@ export function makeRoof(
 
 export const makeKernels = (specs: readonly KernelSpec[], told: MetadataSpec = {}): Kernels =>
   decodeKernels(wireKernels(specs, 0, told));
+
+/** The instruction roofline of three kernels with the roofs of a V100. Kernel 1 is known at L2 alone, kernel 2 nowhere. */
+export function makeInstructions(told: Partial<InstructionRoofline> = {}): InstructionRoofline {
+  const column = (...values: readonly number[]) => new Float64Array(values);
+  const { NaN: unknown } = Number;
+  return {
+    unit: "warp",
+    peak: 489.6e9,
+    isEstimate: false,
+    roofs: new Map([
+      ["L1", 437.5e9],
+      ["L2", 93.65e9],
+      ["HBM", 25.9e9],
+    ]),
+    walls: [
+      { name: "stride 0", space: "global", intensity: 1 },
+      { name: "stride 1, 4 B", space: "global", intensity: 1 / 4 },
+      { name: "stride 1, 8 B", space: "global", intensity: 1 / 8 },
+      { name: "stride 8 and more, 4 B", space: "global", intensity: 1 / 32 },
+      { name: "no bank conflict", space: "shared", intensity: 1 },
+      { name: "32-way bank conflict", space: "shared", intensity: 1 / 32 },
+    ],
+    rate: column(50e9, 10e9, unknown),
+    lanes: column(0.5, 1, unknown),
+    utilization: column(50 / 109.375, unknown, unknown),
+    bound: { values: ["L1", "unknown"], codes: new Int32Array([0, 1, 1]) },
+    levels: new Map([
+      ["L1", column(0.25, unknown, unknown)],
+      ["L2", column(2, 5, unknown)],
+      ["HBM", column(40, unknown, unknown)],
+    ]),
+    accesses: new Map([
+      ["global", { intensity: column(1 / 32, unknown, unknown), rate: column(5e9, unknown, unknown) }],
+      ["shared", { intensity: column(unknown, unknown, unknown), rate: column(unknown, unknown, unknown) }],
+    ]),
+    ...told,
+  };
+}
 
 /** Kernels as Python sends them; each buffer starts at `offset` bytes in its message. */
 export function wireKernels(

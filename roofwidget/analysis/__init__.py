@@ -12,6 +12,7 @@ if not TYPE_CHECKING:
         "bound_lenient",
         "bound_report",
         "compare_runs",
+        "instruction_roofline",
         "kernel_moves",
         "messages",
         "projection",

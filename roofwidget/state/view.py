@@ -171,10 +171,11 @@ class View:
     )
     view = Field(
         "shared",
-        one_of("roofline", "time", "network"),
+        one_of("roofline", "time", "network", "instructions"),
         "roofline",
         help="'roofline': rate against intensity; 'time': memory time against compute time, per launch; 'network': "
-        "bus bandwidth of collectives against message size.",
+        "bus bandwidth of collectives against message size; 'instructions': instructions of warps per second against "
+        "instructions per transaction.",
         undo="alone",
     )
     topology = Field(

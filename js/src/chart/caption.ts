@@ -11,6 +11,7 @@ import { isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { colourTitle } from "../text/columns.ts";
 import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
+import { instructionFormula, instructionSentence } from "../text/instructions.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
 import { withWhatIf } from "../text/moves.ts";
 import { shortNames } from "../text/names.ts";
@@ -93,6 +94,7 @@ interface Caption {
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
   const view = store.view.plane.value;
   if (view === "network") return networkCaption(store);
+  if (view === "instructions") return instructionCaption(store);
   const row = store.rows.described.value;
   const roofs = store.rates.shownRoofs.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
@@ -121,6 +123,16 @@ function networkCaption(store: Store): Caption {
   const message = messages[store.view.message.value ?? -1];
   const network = { link: store.rates.focusLink.value, topology: store.rates.topology.value };
   const text = unbroken(message ? messageFormula(message, network) : networkSentence(messages, network));
+  return { text, formula: text, note: "" };
+}
+
+function instructionCaption({ rows: { kernels, described } }: Store): Caption {
+  const { instructions } = kernels.value;
+  const row = described.value;
+  const isOfKernel = instructions && row !== undefined && row < kernels.value.own;
+  const text = unbroken(
+    isOfKernel ? instructionFormula(kernels.value, instructions, row) : instructionSentence(instructions),
+  );
   return { text, formula: text, note: "" };
 }
 
@@ -186,4 +198,4 @@ function noRoof(store: Store): string {
 
 /** Keeps a number and its unit on one line. Also prevents a line from starting with a dot. */
 const unbroken = (sentence: string) =>
-  sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|OP|B|s)\b)| (?=·)/g, "\u00a0");
+  sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|OP|IPS|TXN|B|s)\b)| (?=·)/g, "\u00a0");

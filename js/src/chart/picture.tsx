@@ -5,6 +5,8 @@ import { kindsOf } from "../roofline/network.ts";
 import type { Store } from "../state/store.ts";
 import { withoutForbidden } from "../text/xml.ts";
 import { captionOf, hasLegend, legendOf } from "./caption.ts";
+import { InstructionLayers } from "./instructions/layers.tsx";
+import { instructionScene } from "./instructions/scene.ts";
 import { FONT_PX, linesOf, textWidth } from "./labels/text_fitting.ts";
 import { ColourScale, SCALE_HEIGHT_PX, scaleWidth } from "./layers/colour_scale.tsx";
 import { Labels, Rings } from "./layers/marks.tsx";
@@ -105,11 +107,7 @@ export function pictureOf(
         </text>
       )}
       <svg {...{ y: top, ...size }} aria-hidden="true">
-        {store.view.plane.value === "network" ? (
-          <NetworkLayers scene={networkScene(store, size, theme)} />
-        ) : (
-          layersOf(store, size, theme)
-        )}
+        {layersOf(store, size, theme)}
       </svg>
       {under.scale && (
         <ColourScale ticks={under.scale.ticks} theme={theme} x={under.scale.x} y={bottom + under.scale.y} />
@@ -135,9 +133,12 @@ export function pictureOf(
   return { svg: withoutForbidden(svg), title: said, width, height };
 }
 
-/** Returns the layers of the roofline plane or the time view. */
+/** Returns the layers of the shown plane. */
 function layersOf(store: Store, size: Size, theme: Theme) {
-  const draw = store.view.plane.value === "time" ? timeDrawing : rooflineDrawing;
+  const plane = store.view.plane.value;
+  if (plane === "network") return <NetworkLayers scene={networkScene(store, size, theme)} />;
+  if (plane === "instructions") return <InstructionLayers scene={instructionScene(store, size, theme)} />;
+  const draw = plane === "time" ? timeDrawing : rooflineDrawing;
   const { scene, looks, labels, under, over } = draw(store, size, theme);
   return (
     <>

@@ -4,7 +4,7 @@
 import { lookUp } from "../ui/keys.ts";
 import { numerals, strings, workWords } from "../words/words.ts";
 
-export type Unit = RateUnit | "FLOP" | "OP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
+export type Unit = RateUnit | "FLOP" | "OP" | "B" | "s" | "Hz" | "IPS" | "J/FLOP" | "J/B";
 export type RateUnit = "FLOP/s" | "OP/s" | "B/s";
 
 const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];

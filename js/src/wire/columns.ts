@@ -51,6 +51,44 @@ export interface Message {
   readonly waiting: number;
 }
 
+/** A vertical line of the instruction roofline: accesses with a pattern have this many instructions per transaction. */
+export interface Wall {
+  readonly name: string;
+  /** "global" or "shared". */
+  readonly space: string;
+  readonly intensity: number;
+}
+
+/** Loads and stores of a memory space, by row. */
+export interface Accesses {
+  /** Loads and stores per transaction. */
+  readonly intensity: Float64Array;
+  /** Loads and stores per second. */
+  readonly rate: Float64Array;
+}
+
+/** The instruction roofline of the kernels. Its columns have a value for each row. NaN means unknown. */
+export interface InstructionRoofline {
+  /** "warp" or "wavefront". */
+  readonly unit: "warp" | "wavefront";
+  /** The highest rate, instructions/s, and whether it is an estimate. */
+  readonly peak: number;
+  readonly isEstimate: boolean;
+  /** The roofs by level, transactions/s. */
+  readonly roofs: ReadonlyMap<string, number>;
+  readonly walls: readonly Wall[];
+  /** Instructions/s. */
+  readonly rate: Float64Array;
+  /** The share of the lanes that did something. */
+  readonly lanes: Float64Array;
+  /** The rate over the lowest roof, and which roof this is: "instructions", a level, or "unknown". */
+  readonly utilization: Float64Array;
+  readonly bound: DictColumn;
+  /** Instructions per transaction, by level. */
+  readonly levels: ReadonlyMap<string, Float64Array>;
+  readonly accesses: ReadonlyMap<string, Accesses>;
+}
+
 /** Optional data of a file, in addition to the columns. */
 interface KernelMetadata {
   /**
@@ -102,6 +140,8 @@ interface KernelMetadata {
   /** Null if the times of launches are unknown. */
   readonly communication: Communication | null;
   readonly messages: readonly Message[];
+  /** Null if the kernels have no counts of instructions. */
+  readonly instructions: InstructionRoofline | null;
   /** How the file was read; null for kernels that are not from a file. */
   readonly readAs: ReadAs | null;
 }
@@ -149,6 +189,7 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     source: "",
     communication: null,
     messages: [],
+    instructions: null,
     readAs: null,
   };
 }

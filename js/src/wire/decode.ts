@@ -4,6 +4,7 @@ import {
   type Baseline,
   type DictColumn,
   everyRow,
+  type InstructionRoofline,
   type Kernels,
   type Message,
   sumOfKnown,
@@ -37,7 +38,8 @@ const decodeChip = (chip: WireChip): Chip => ({
 });
 
 export function decodeKernels(wire: unknown): Kernels {
-  const { program, chip, warnings, source, read_as, communication, messages, ...columns } = wire as WireKernels;
+  const { program, chip, warnings, source, read_as, communication, messages, instructions, ...columns } =
+    wire as WireKernels;
   return {
     ...decodeColumns(columns),
     program: program && decodeColumns(program),
@@ -46,6 +48,7 @@ export function decodeKernels(wire: unknown): Kernels {
     source,
     communication: communication ?? null,
     messages: messages ? decodeMessages(messages) : [],
+    instructions: instructions ? decodeInstructions(instructions, columns.n) : null,
     readAs: read_as ?? null,
   };
 }
@@ -60,6 +63,22 @@ function decodeMessages({ kind, group, ...wire }: NonNullable<WireKernels["messa
     group: textAt(groups, row) ?? "",
   }));
 }
+
+const decodeInstructions = (wire: NonNullable<WireKernels["instructions"]>, n: number): InstructionRoofline => ({
+  unit: wire.unit,
+  peak: wire.peak ?? Number.NaN,
+  isEstimate: wire.estimate,
+  roofs: new Map(wire.roofs),
+  walls: wire.walls.map(([name, space, intensity]) => ({ name, space, intensity })),
+  rate: floats(wire.rate),
+  lanes: floats(wire.lanes),
+  utilization: floats(wire.utilization),
+  bound: textsOf(wire.bound, n),
+  levels: new Map(wire.levels.map(([level, intensity]) => [level, floats(intensity)])),
+  accesses: new Map(
+    wire.accesses.map(([space, intensity, rate]) => [space, { intensity: floats(intensity), rate: floats(rate) }]),
+  ),
+});
 
 function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...wire }: WireColumns): Kernels {
   const texts = (column: WireDictColumn) => textsOf(column, n);

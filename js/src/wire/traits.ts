@@ -66,7 +66,7 @@ export interface TraitTypes {
   columns: readonly string[] | null;
   colourBy: string;
   title: string;
-  view: "roofline" | "time" | "network";
+  view: "roofline" | "time" | "network" | "instructions";
   topology: "ring" | "switch" | "in-network";
   timeScale: "log" | "linear";
   zoom: Zoom | null;

@@ -183,6 +183,8 @@ export interface WireKernels extends WireColumns {
   communication?: Communication;
   /** Missing if no collective has a kind and a size. */
   messages?: WireMessages;
+  /** Missing if the kernels have no counts of instructions. */
+  instructions?: WireInstructions;
 }
 
 /** How communication overlaps with other kernels, seconds. */
@@ -195,6 +197,17 @@ export interface Communication {
 interface WireMessages extends Record<"size" | "ranks" | "count" | "time" | "fastest" | "waiting", DataView> {
   kind: WireDictColumn;
   group: WireDictColumn;
+}
+
+interface WireInstructions extends Record<"rate" | "lanes" | "utilization", DataView> {
+  unit: "warp" | "wavefront";
+  peak: number | null;
+  estimate: boolean;
+  roofs: [level: string, rate: number][];
+  walls: [name: string, space: string, intensity: number][];
+  bound: WireDictColumn;
+  levels: [level: string, intensity: DataView][];
+  accesses: [space: string, intensity: DataView, rate: DataView][];
 }
 
 export interface WireBaseline {

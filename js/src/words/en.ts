@@ -242,7 +242,7 @@ export const catalogue = {
     otherVendor: "Other",
     allLevels: "all levels",
     view: "View",
-    views: { roofline: "Roofline", time: "Time", network: "Network" },
+    views: { roofline: "Roofline", time: "Time", network: "Network", instructions: "Instructions" },
     details: "Details",
     waiting: "Python is busy or gone; changes wait.",
     ended: "Python has ended: run the cell again.",
@@ -769,6 +769,44 @@ export const catalogue = {
       `${count === 1 ? "this one" : `these ${count}`}: ${part} of ${total}`,
     moreRanks: "The wire is known exactly with the traces of all ranks.",
     dragHint: { peak: "Drag: bandwidth of the link", bandwidth: "Drag: latency", ridge: "Drag: bandwidth and latency" },
+  },
+
+  // The plane of the instruction roofline.
+  instructionWords: {
+    axisX: "instructions per transaction",
+    axisY: { warp: "warp instructions/s", wavefront: "wavefront instructions/s" },
+    peak: "peak",
+    about: (rate: string) => `about ${rate}`,
+    walls: {
+      "stride 0": "stride 0",
+      "stride 1, 4 B": "stride 1, 4 B",
+      "stride 1, 8 B": "stride 1, 8 B",
+      "stride 8 and more, 4 B": "stride 8 and more, 4 B",
+      "no bank conflict": "no bank conflict",
+      "32-way bank conflict": "32-way bank conflict",
+    },
+    rate: "rate",
+    perLevelRow: (level: string) => `per ${level} TXN`,
+    perLevel: (ratio: string, level: string) => `${ratio} per ${level} transaction`,
+    ofRoof: (percent: string) => `${percent} of roof`,
+    ofPeak: (percent: string, peak: string) => `${percent} of the peak of ${peak}`,
+    ofProduct: (percent: string, product: string) => `${percent} of ${product}`,
+    lowest: "of lowest roof",
+    lanes: "active lanes",
+    accesses: { global: "global accesses", shared: "shared accesses" },
+    each: {
+      global: (count: string) => `${count} transactions each`,
+      shared: (count: string) => `${count} turns each`,
+    },
+    model: "roof = min(peak, instructions per transaction × transactions/s)",
+    estimate: "the peak is an estimate, one instruction a cycle and CU",
+    unknownRoof: "its lowest roof is unknown",
+    uncounted: "no count of instructions",
+    noCounts: "This profile has no counts of instructions.",
+    noRoofs: "This profile does not name its chip, so its roofs are unknown.",
+    fixed: "These roofs are those of the chip of the profile. Sliders, precision and memory do not change them.",
+    chart: (chip: string, count: number) =>
+      `Instruction roofline of ${chip}: instructions per second by instructions per transaction, ${kernels(count, whole(count))}. The arrow keys go from kernel to kernel and from level to level.`,
   },
 
   // Texts of the ranking, the projected time, and the comparison of two runs.

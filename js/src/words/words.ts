@@ -12,6 +12,7 @@ export const {
   figureWords,
   filterWords,
   fusionWords,
+  instructionWords,
   marksWords,
   moveWords,
   networkWords,

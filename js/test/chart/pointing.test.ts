@@ -1,7 +1,7 @@
 // Walking from point to point by keys: every point can be reached, even if several share a position.
 
 import { describe, expect, it } from "vitest";
-import { marksOf, step } from "../../src/chart/gestures/pointing.ts";
+import { chosenRows, marksOf, step } from "../../src/chart/gestures/pointing.ts";
 import { project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
@@ -39,5 +39,17 @@ describe("the marks of an unmeasured kernel", () => {
     expect(step([4, 7, 9], -1, 1)).toBe(4);
     expect(step([4, 7, 9], -1, -1)).toBe(9);
     expect(step([], -1, 1)).toBe(-1);
+  });
+});
+
+describe("the selection after a choice of a row", () => {
+  it("is the row alone, or nothing if it was alone", () => {
+    expect(chosenRows([], 2, false)).toEqual([2]);
+    expect(chosenRows([2, 5], 2, false)).toEqual([2]);
+    expect(chosenRows([2], 2, false)).toEqual([]);
+  });
+  it("has the row added, or removed if it was there", () => {
+    expect(chosenRows([5], 2, true)).toEqual([5, 2]);
+    expect(chosenRows([5, 2], 2, true)).toEqual([5]);
   });
 });

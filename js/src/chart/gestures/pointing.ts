@@ -88,16 +88,9 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     pointedChip.value = next < 0 ? pinnedChip.value : roofs[points.roof[next] ?? MEASURED]?.chip.id;
     store.rows.hover(next < 0 ? null : (points.row[next] as number));
   }
-  /**
-   * Selects only this row, or deselects the row if no other row is selected. With `add`, adds the row to the selection
-   * or removes it.
-   */
   function choose(row: number, add: boolean) {
-    const rows = store.rows.selected.value;
-    const others = rows.filter((other) => other !== row);
     pinnedChip.value = pointedChip.value;
-    if (add) store.rows.select(rows.includes(row) ? others : [...rows, row]);
-    else store.rows.select(rows.includes(row) && others.length === 0 ? [] : [row]);
+    store.rows.select(chosenRows(store.rows.selected.value, row, add));
   }
   const acts = {
     next: () => walk(1),
@@ -231,6 +224,17 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       },
     },
   };
+}
+
+/**
+ * Returns the selection after a choice of a row: this row alone, or none if it was alone. With `add`, the row is added to
+ * the selection or removed from it.
+ */
+export function chosenRows(selected: readonly number[], row: number, add: boolean): readonly number[] {
+  const others = selected.filter((other) => other !== row);
+  const isIn = others.length < selected.length;
+  if (add) return isIn ? others : [...selected, row];
+  return isIn && others.length === 0 ? [] : [row];
 }
 
 /** Returns the points of a row, from the bottom up. Points at the same height are ordered from left to right. */

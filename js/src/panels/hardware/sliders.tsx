@@ -5,12 +5,13 @@ import { operationIn } from "../../roofline/operations.ts";
 import { isRoof, levelOf, NETWORK } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import type { Chip, Quantity } from "../../wire/types.ts";
-import { networkWords, strings } from "../../words/words.ts";
+import { instructionWords, networkWords, strings } from "../../words/words.ts";
 import { Rate } from "./rate.tsx";
 
 /** The sliders for the peak and the bandwidths of the focus chip, under the chart. */
 export function Sliders({ store }: { readonly store: Store }) {
   if (store.view.plane.value === "network") return <NetworkSliders store={store} />;
+  if (store.view.plane.value === "instructions") return <p class="rw-muted">{instructionWords.fixed}</p>;
   const roof = store.rates.roofs.value.get(store.rates.focusChip.value);
   if (!roof || !isRoof(roof)) return null;
   const { chip } = roof;

@@ -9,6 +9,7 @@ import { toggleFullscreen } from "../../ui/full_screen.ts";
 import type { MenuGroup, MenuItem } from "../../ui/menu.tsx";
 import type { Chip } from "../../wire/types.ts";
 import {
+  instructionWords,
   marksWords,
   networkWords,
   openWords,
@@ -22,7 +23,8 @@ import {
 
 const distinct = (names: readonly string[]) => [...new Set(names)];
 
-export const isNetwork = (store: Store) => store.view.plane.value === "network";
+/** Whether the plane has zoom, marks and gaps: the roofline and the time view have. */
+export const hasZoom = ({ view: { plane } }: Store) => plane.value === "roofline" || plane.value === "time";
 
 /** A menu of values, of which one is chosen. */
 interface ValueMenu {
@@ -60,7 +62,7 @@ function valueMenu(
 
 /** The menus of precision and memory. In the network plane, the menus of the link and the topology. */
 export function judgingOf(store: Store): readonly [precision: ValueMenu, memory: ValueMenu] {
-  if (isNetwork(store)) return networkMenus(store);
+  if (store.view.plane.value === "network") return networkMenus(store);
   const {
     rates: { precision, memory, choosePrecision, chooseMemory },
     lesson: { lockNote },
@@ -143,8 +145,14 @@ export const planesGroup = (store: Store): MenuGroup => ({
 
 /** What choosing a plane does, or why it cannot be chosen. */
 export function planeChoice(store: Store, name: View) {
-  const has = name !== "network" || store.rows.kernels.value.messages.length > 0;
-  const reason = store.lesson.lockNote("view") ?? (has ? undefined : networkWords.noSizes);
+  const { messages, instructions } = store.rows.kernels.value;
+  const missing =
+    name === "network" && messages.length === 0
+      ? networkWords.noSizes
+      : name === "instructions" && !instructions
+        ? instructionWords.noCounts
+        : undefined;
+  const reason = store.lesson.lockNote("view") ?? missing;
   return { reason, act: reason === undefined ? () => store.view.setPlane(name) : undefined };
 }
 
@@ -166,7 +174,7 @@ const switching = (name: string, text: string, isOn: boolean, set: (isOn: boolea
 
 /** The tools of the chart. */
 export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
-  if (isNetwork(store)) return [];
+  if (!hasZoom(store)) return [];
   const navigation = tools.plane.value?.navigation;
   const reason = store.lesson.lockNote("view");
   const unlocked = (act: (() => unknown) | undefined) => ({ reason, act: reason === undefined ? act : undefined });
@@ -249,7 +257,7 @@ export function actionGroups(
         ...file,
         opener("save", `${saveWords.save}…`, tools),
         switching("present", toolWords.present, store.view.presentation.value, store.view.setPresentation),
-        ...(isNetwork(store) ? [] : [opener("marks", marksWords.open, tools)]),
+        ...(hasZoom(store) ? [opener("marks", marksWords.open, tools)] : []),
       ],
     },
   ];

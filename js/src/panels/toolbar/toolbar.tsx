@@ -19,7 +19,7 @@ import { Palette } from "../chips/palette.tsx";
 import { Pills, usePills } from "../chips/pills.tsx";
 import { isEmpty } from "../empty.tsx";
 import { Choose, OpeningSteps } from "../opening.tsx";
-import { actionGroups, chartGroups, isNetwork, judgingOf, moreGroup, planesGroup } from "./menus.ts";
+import { actionGroups, chartGroups, hasZoom, judgingOf, moreGroup, planesGroup } from "./menus.ts";
 import { Saving } from "./saving.tsx";
 
 interface ToolbarProps {
@@ -124,7 +124,7 @@ export function Toolbar(props: ToolbarProps) {
         {present}
         {hasTools &&
           !isCompact &&
-          !isNetwork(store) &&
+          hasZoom(store) &&
           opening("marks", marksWords.title, { sign: "?", title: marksWords.open, opens: "dialog" })}
         {(hasTools || (isCompact && canOpen)) &&
           opening("more", toolWords.more, {
