@@ -238,3 +238,29 @@ def test_the_options_of_lessons_have_the_order_of_their_hmac() -> None:
     for one in CHOICES:
         question = rw.Question(key=one.key, prompt=one.prompt, answer=one.answer, options=one.options)
         assert list(one.options) == list(question.shuffled().options), one.key
+
+
+def test_the_lesson_on_limits_states_what_its_messages_and_copies_wait_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(NOTEBOOKS)
+    lesson = "07_what_rooflines_cannot_tell.ipynb"
+    named = [cell for cell in cells_of(lesson) if re.match(r"sizes =|h100 =|report =", cell)]
+    assert len(named) == 3
+    names = ran(["import roofwidget as rw", *named])
+    # Eight ranks send 7/4 of an all-reduce over links of 450 GB/s one way, with 18 us: the corner is their product.
+    corner = 18e-6 * 450e9 / (7 / 4)
+    assert f"latency × bandwidth / 1.75 = {corner / 1e6:.1f} MB" in texts_of(lesson)
+    assert names["links"].what_if["h100-sxm"]["latency"]["network"] == 18e-6
+    hbm = rw.chip("h100-sxm").memories["HBM"]
+    assert hbm.latency
+    assert hbm.bandwidth
+    # 100 kB in one latency are less than a tenth of the bandwidth.
+    assert 1e5 / hbm.latency < 0.1 * hbm.bandwidth
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in told[:4]] == [f"copy of {size} MB" for size in ("0.1", "1", "10", "100")]
+    assert [rw.reasons(names["report"])[row][0].reason for row in (3, 6, 10)] == [
+        "tail",
+        "uncoalesced loads",
+        "bank conflicts",
+    ]
