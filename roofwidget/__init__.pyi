@@ -65,6 +65,7 @@ from roofwidget.chips import chips as chips
 from roofwidget.chips import chips_json as chips_json
 from roofwidget.chips import load_chips as load_chips
 from roofwidget.kernels.kernel import Kernel as Kernel
+from roofwidget.kernels.metadata import Activity as Activity  # not in __all__
 from roofwidget.kernels.metadata import Communication as Communication  # not in __all__
 from roofwidget.kernels.presets import Preset as Preset
 from roofwidget.kernels.presets import preset as preset

@@ -17,8 +17,9 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count, intensity, rate,
          unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
-         communication: {time, other, hidden}, messages: {kind: texts, group: texts, size, ranks, count, time, fastest,
-         waiting}, instructions: {unit, peak: 1/s or null, estimate: boolean, roofs: [[level, 1/s]],
+         communication: {time, other, hidden}, activity: {busy, idle, added, gap, gap_start},
+         messages: {kind: texts, group: texts, size, ranks, count, time, fastest, waiting},
+         instructions: {unit, peak: 1/s or null, estimate: boolean, roofs: [[level, 1/s]],
          walls: [[name, space, intensity]], rate, lanes, utilization, bound: texts, levels: [[level, buffer]],
          accesses: [[space, intensity, rate]]},
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
@@ -29,11 +30,11 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
          is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
-         kernels that are not from a file. `communication` has seconds, and is missing if they are unknown. `messages`
-         has a row for equal calls of a collective, as in `Messages`, and is missing without messages. `instructions`
-         has the columns of `InstructionRoofline`, and is missing without counts of instructions. The first rows of
-         `program` are the totals (category "program"). The other
-         rows of `program` are the steps (category "step"). `chip` is the chip that the kernels ran on.
+         kernels that are not from a file. `communication` and `activity` have seconds, and are missing if they are
+         unknown. `messages` has a row for equal calls of a collective, as in `Messages`, and is missing without
+         messages. `instructions` has the columns of `InstructionRoofline`, and is missing without counts of
+         instructions. The first rows of `program` are the totals (category "program"). The other rows of `program` are
+         the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -185,6 +186,7 @@ def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
         **_read_as(kernels),
         **_communication(kernels),
         **_instructions(kernels),
+        **({} if kernels.activity is None else {"activity": asdict(kernels.activity)}),
     }
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
 from roofwidget import Chip, Kernels, Link, RooflineModel, RooflineWidget
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.kernels.names import shortened
 from roofwidget.wire import baseline_to_wire, chips_to_wire, kernels_to_wire, text_to_wire
 
@@ -51,13 +51,15 @@ def floats(column: Any) -> list[float]:
     return list(np.frombuffer(column, "<f8"))
 
 
-def test_messages_and_communication_are_on_the_wire_only_where_they_are_known() -> None:
+def test_messages_communication_and_activity_are_on_the_wire_only_where_they_are_known() -> None:
     bare = kernels_to_wire(Kernels(["a"], [1], [1], time=[1], extra={"message size (B)": [8.0]}))
-    assert not {"messages", "communication"} & bare.keys()
+    assert not {"messages", "communication", "activity"} & bare.keys()
     columns = {"collective": ["all-reduce"] * 2 + [None], "message size (B)": [8e6, 8e6, 1], "ranks": [2, 2, 1]}
     told = Communication(time=5.0, other=8.0, hidden=1.0)
+    busy = Activity(busy=9.0, idle=4.0, added=13.0, gap=3.0, gap_start=0.5)
     kernels = Kernels(["a", "b", "c"], [0] * 3, [1] * 3, time=[1, 4, 8], extra=columns, communication=told)
-    sent = kernels_to_wire(kernels)
+    sent = kernels_to_wire(kernels.replace(activity=busy))
+    assert sent["activity"] == {"busy": 9.0, "idle": 4.0, "added": 13.0, "gap": 3.0, "gap_start": 0.5}
     assert sent["communication"] == {"time": 5.0, "other": 8.0, "hidden": 1.0}
     messages = sent["messages"]
     assert words(messages["kind"], 1) == ["all-reduce"]

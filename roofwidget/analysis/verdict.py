@@ -23,7 +23,7 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.collectives import is_collective_category
 from roofwidget.kernels.columns import Bools, Floats, unwarned
 from roofwidget.kernels.communication import has_messages
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.kernels.non_kernels import is_idle
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted, one_line
@@ -37,6 +37,10 @@ MAX_FIRST: Final = 5
 MIN_ABOVE: Final = 1.05
 """The utilization from which a kernel counts as above its roof. Boost clocks explain less than that."""
 _MIN_IDLE_SHARE, _MIN_IDLE_SHARE_NAMED = 0.2, 0.05
+# From this share of the idle time on, one gap is named instead of the launches.
+_MIN_GAP_SHARE: Final = 0.5
+# Sums of the rows may differ from those of the activity by rounding.
+_SAME_TIME: Final = 1e-6
 _MIN_EXPOSED_SHARE: Final = 0.2
 _MIN_CATEGORY_SHARE: Final = 0.7
 _MIN_KNOWN_SHARE: Final = 0.5
@@ -174,6 +178,8 @@ class Facts:
         Two runs; the partition of a graph.
     communication
         How communication overlaps with other kernels.
+    activity
+        How long the device was busy and idle. None if it is unknown, or if the rows are only some of the profile.
     waited
         How long ranks waited at most in calls of the same message: longer than in the fastest call.
     messages_at_link
@@ -204,14 +210,25 @@ class Facts:
     changes: Changes | None = None
     fusion: Fusion | None = None
     communication: Communication | None = None
+    activity: Activity | None = None
     waited: float = 0.0
     messages_at_link: tuple[float, float] | None = None
     link: float = 0.0
 
     @property
     def kernel_time(self) -> float:
-        """The time in which kernels run."""
+        """The time of all kernels, added."""
         return self.time - self.idle
+
+    @property
+    def busy(self) -> float:
+        """The time in which at least one kernel runs."""
+        return self.kernel_time if self.activity is None else self.activity.busy
+
+    @property
+    def span(self) -> float:
+        """The time in which kernels run or the device is idle."""
+        return self.time if self.activity is None else self.activity.span
 
     @property
     def first_saved(self) -> float:
@@ -287,9 +304,19 @@ def facts_of(
         changes=None if runs is None else _changes(runs),
         fusion=fusion,
         communication=kernels.communication,
+        activity=_activity(kernels, math.fsum(own[~idle]), math.fsum(own[idle])),
         **_message_facts(kernels, links, topology),
     )
     return facts if bound is None else _judged(facts, kernels, bound, of_row.tolist(), own)
+
+
+def _activity(kernels: Kernels, added: float, idle: float) -> Activity | None:
+    """Return the activity of the profile if it is that of these rows."""
+    found = kernels.activity
+    if found is None:
+        return None
+    parts = ((found.added, added), (found.idle, idle))
+    return found if all(math.isclose(*pair, rel_tol=_SAME_TIME) for pair in parts) else None
 
 
 def _message_facts(kernels: Kernels, links: tuple[float, float] | None, topology: str) -> dict[str, Any]:
@@ -504,11 +531,16 @@ def _above_detail(facts: Facts) -> str:
 def _idle_detail(facts: Facts) -> str:
     if not facts.kernel_time > 0:
         return f"No kernel ran in {_seconds(facts.time)}."
-    launches = f"{facts.launches:,.0f} launches of {_seconds(facts.kernel_time / facts.launches)}"
-    how = "one launch" if facts.launches == 1 else launches
-    return _sentences(
-        f"Kernels run {_seconds(facts.kernel_time)} of {_seconds(facts.time)}, in {how}.", _savings(facts)
-    )
+    run = f"Kernels run {_seconds(facts.busy)} of {_seconds(facts.span)}"
+    activity = facts.activity
+    if activity is not None and activity.gap >= _MIN_GAP_SHARE * facts.idle:
+        gap, start = _seconds(activity.gap), _seconds(activity.gap_start)
+        how = f". One gap of {gap}, which begins {start} after the first kernel starts, is most of the idle time"
+    elif facts.launches == 1:
+        how = ", in one launch"
+    else:
+        how = f", in {facts.launches:,.0f} launches of {_seconds(facts.kernel_time / facts.launches)}"
+    return _sentences(f"{run}{how}.", _savings(facts))
 
 
 def _is_exposed(facts: Facts) -> bool:
@@ -538,7 +570,7 @@ def _top(facts: Facts) -> tuple[str | None, float]:
 
 def _has_main_category(facts: Facts) -> bool:
     # If the kernels are all of one category, its share says nothing.
-    has_others = len(facts.families) > 1 or facts.idle >= _MIN_IDLE_SHARE_NAMED * facts.time
+    has_others = len(facts.families) > 1 or facts.idle >= _MIN_IDLE_SHARE_NAMED * facts.span
     family, time = _top(facts)
     is_main = family is not None and 0 < _MIN_CATEGORY_SHARE * facts.time <= time
     return is_main and has_others and facts.kernels > 1
@@ -547,7 +579,7 @@ def _has_main_category(facts: Facts) -> bool:
 def _category_headline(facts: Facts) -> str:
     family, time = _top(facts)
     subject = _CATEGORIES.get(str(family), (f"Kernels of “{one_line(str(family))}” take",))[0]
-    idle = facts.idle / facts.time
+    idle = facts.idle / facts.span
     rest = f"; the {facts.device} is idle for {format_percent(idle)}" if idle >= _MIN_IDLE_SHARE_NAMED else ""
     return f"{subject} {format_percent(time / facts.time)} of the time{rest}."
 
@@ -711,8 +743,8 @@ RULES: Final = (
     ),
     _Rule(
         "idle",
-        lambda facts: facts.time > 0 and facts.idle >= _MIN_IDLE_SHARE * facts.time,
-        lambda facts: f"The {facts.device} is idle {format_percent(facts.idle / facts.time)} of the time.",
+        lambda facts: facts.time > 0 and facts.idle >= _MIN_IDLE_SHARE * facts.span,
+        lambda facts: f"The {facts.device} is idle {format_percent(facts.idle / facts.span)} of the time.",
         _idle_detail,
     ),
     _Rule("exposed", _is_exposed, _exposed_headline, _exposed_detail, is_of_roof=False),

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import DictColumn, frozen
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.support.extras import install_command
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def to_table(kernels: Kernels, columns: Mapping[str, Any]) -> Any:
         "warnings": kernels.warnings,
         "series": kernels.series,
         "communication": kernels.communication and kernels.communication.to_dict(),
+        "activity": kernels.activity and kernels.activity.to_dict(),
     }
     arrays = [_array(column) for column in columns.values()]
     schema = pa.schema(
@@ -228,8 +229,9 @@ def facts_of(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
             "source": str(facts["source"]),
             "warnings": list(facts["warnings"]),
             "series": bool(facts["series"]),
-            # Files of earlier versions lack it.
+            # Files of earlier versions lack them.
             "communication": facts.get("communication") and Communication.from_dict(facts["communication"]),
+            "activity": facts.get("activity") and Activity.from_dict(facts["activity"]),
         }
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"the metadata of a table of kernels is damaged: {error}") from None

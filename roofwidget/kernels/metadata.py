@@ -1,10 +1,10 @@
-"""The metadata of a table of kernels: origins of numbers, further columns of the file, launches, communication."""
+"""The metadata of a table of kernels: origins of numbers, further columns, launches, communication, activity."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -167,6 +167,57 @@ class Communication:
     def from_dict(cls, record: Mapping[str, Any]) -> Communication:
         """Return the communication of a dict of `to_dict`."""
         return cls(**{name: float(record[name]) for name in ("time", "other", "hidden")})
+
+
+@dataclass(frozen=True)
+class Activity:
+    """How long the devices of a profile ran something. Seconds, added over devices.
+
+    A device may run several streams at once, so `busy` is the union of the intervals of its kernels and copies.
+
+    Parameters
+    ----------
+    busy, idle
+        Seconds in which a device ran something, and in which it ran nothing between its first event and its last.
+    added
+        The sum of the durations of all kernels and copies, which is longer than `busy` where they overlap.
+    gap, gap_start
+        The longest time in which a device ran nothing, and how long after the first event of the device it began; 0
+        without idle time.
+
+    Examples
+    --------
+    >>> step = Activity(busy=3.0, idle=1.0, added=4.0, gap=0.75, gap_start=0.5)
+    >>> step.span, step.idle_share
+    (4.0, 0.25)
+    """
+
+    __module__ = "roofwidget"
+
+    busy: float
+    idle: float
+    added: float
+    gap: float
+    gap_start: float
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first event of each device to its last."""
+        return self.busy + self.idle
+
+    @property
+    def idle_share(self) -> float:
+        """The share of the span in which a device ran nothing."""
+        return self.idle / self.span if self.span else math.nan
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the times as a dict for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Activity:
+        """Return the activity of a dict of `to_dict`."""
+        return cls(**{field.name: float(record[field.name]) for field in fields(cls)})
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from roofwidget.kernels.filters import (
 from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import Kernel, as_kernel
 from roofwidget.kernels.metadata import (
+    Activity,
     Communication,
     Extra,
     Launches,
@@ -49,7 +50,9 @@ if TYPE_CHECKING:
     from roofwidget.kernels.unknown_work import UnknownWorks
     from roofwidget.widget import RooflineWidget
 
-_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source", "read_as", "series", "communication"})
+_OF_TABLE: Final = frozenset(
+    {"chip", "program", "steps", "warnings", "source", "read_as", "series", "communication", "activity"}
+)
 """The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
 """Attributes of `Bound` that `Kernels.top` can rank by; they need a chip."""
@@ -107,6 +110,8 @@ class Kernels:
         line joins the points of a selected kernel in all series.
     communication
         How the communication of the program overlaps with its other kernels, if the source has the times of launches.
+    activity
+        How long the devices were busy and idle, if the source has the times of launches.
 
     Raises
     ------
@@ -151,6 +156,7 @@ class Kernels:
         read_as: Mapping[str, str] | None = None,
         series: bool = False,
         communication: Communication | None = None,
+        activity: Activity | None = None,
     ) -> None:
         if isinstance(names, DictColumn):
             self._names = columns.name_column(names)
@@ -182,6 +188,7 @@ class Kernels:
         self.read_as = texts_by_name(read_as, "read_as", "{'format': 'table'}")
         self.series = bool(series)
         self.communication = communication
+        self.activity = activity
         if intensity is not None or rate is not None:
             self._complete()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from roofwidget.chips import Chip
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import did_you_mean
 
@@ -26,7 +26,7 @@ _TEXTS: Final = ("precision", "category")
 _TABLES: Final = ("launches", "program", "steps")
 _KEYS: Final = (
     *("names", *_NUMBERS_BY_KEY, *_NUMBERS, *_TEXTS, "origin", "extra", "launch_rows", *_TABLES),
-    *("chip", "warnings", "source", "read_as", "communication"),
+    *("chip", "warnings", "source", "read_as", "communication", "activity"),
 )
 
 
@@ -62,6 +62,7 @@ def to_record(kernels: Kernels) -> dict[str, Any]:
         "source": kernels.source,
         "read_as": dict(kernels.read_as),
         "communication": kernels.communication and kernels.communication.to_dict(),
+        "activity": kernels.activity and kernels.activity.to_dict(),
     }
     tables = {"launches": launches, "program": kernels.program, "steps": kernels.steps}
     record |= {word: to_record(table) for word, table in tables.items() if table is not None and len(table)}
@@ -107,9 +108,10 @@ def from_record(record: Any) -> Kernels:
     if "chip" in known:
         with _within("chip"):
             arguments["chip"] = Chip.from_dict(_checked(known["chip"], "a chip"))
-    if "communication" in known:
-        with _within("communication"):
-            arguments["communication"] = Communication.from_dict(_checked(known["communication"], "the overlap"))
+    for word, of in (("communication", Communication), ("activity", Activity)):
+        if word in known:
+            with _within(word):
+                arguments[word] = of.from_dict(_checked(known[word], "times"))
     return Kernels(**arguments)
 
 

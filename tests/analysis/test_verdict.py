@@ -9,13 +9,14 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.verdict import RULES, Fusion, facts_of, family_of, verdict_of
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from tests.places import golden
 
 GOLDEN: Final[list[dict[str, Any]]] = golden("verdicts.json")
+CLASSES: Final[dict[str, Any]] = {"communication": Communication, "activity": Activity}
 
 
-def kernels_of(rows: list[dict[str, Any]], communication: dict[str, float] | None = None) -> rw.Kernels:
+def kernels_of(rows: list[dict[str, Any]], **metadata: dict[str, float] | None) -> rw.Kernels:
     names = {"collective": "collective", "message size (B)": "size", "ranks": "ranks"}
     extra = {column: [row.get(key) for row in rows] for column, key in names.items()}
     return rw.Kernels(
@@ -26,7 +27,7 @@ def kernels_of(rows: list[dict[str, Any]], communication: dict[str, float] | Non
         category=[row["category"] for row in rows],
         count=[row["count"] for row in rows],
         extra=extra if any(extra["collective"]) else None,
-        communication=None if communication is None else Communication(**communication),
+        **{name: CLASSES[name](**times) for name, times in metadata.items() if times is not None},
     )
 
 
@@ -48,7 +49,8 @@ def chip_of(case: dict[str, Any]) -> rw.Chip | None:
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: str(case["case"]))
 def test_each_rule_and_each_of_its_limits_gives_the_sentences_of_the_exact_fractions(case: dict[str, Any]) -> None:
-    kernels, chip, earlier = kernels_of(case["kernels"], case["communication"]), chip_of(case), case["earlier"]
+    chip, earlier = chip_of(case), case["earlier"]
+    kernels = kernels_of(case["kernels"], **{name: case[name] for name in CLASSES})
     facts = facts_of(
         kernels,
         None if chip is None else rw.bound(kernels, chip),

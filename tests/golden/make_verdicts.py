@@ -5,8 +5,8 @@ Nothing of the package is imported. Every number in a sentence is an exact fract
 **The file** is a list of cases. A case has a ``chip`` or null, ``what_if`` rates or null, ``kernels``, and what is said
 of them: ``rule``, ``headline``, ``detail`` and ``is_alert``. ``earlier`` is an earlier run, or null: its kernels, and
 for each the row of the same kernel now (-1 without one) and whether it is faster, slower or the same. ``fusion`` is a
-partition beside the best one, or null. ``communication`` has seconds, and ``messages`` are the equal calls among the
-kernels, or null. ``links`` are the rates of the link with and without its what-if, or null.
+partition beside the best one, or null. ``communication`` and ``activity`` have seconds, and ``messages`` are the equal
+calls among the kernels, or null. ``links`` are the rates of the link with and without its what-if, or null.
 
 A kernel's bound is its bytes over 1 TB/s or its FLOPs over 100 TFLOP/s, the longer of the two.
 """
@@ -91,7 +91,7 @@ def case(
     what_if: dict[str, float] | None = None,
     earlier: list[dict[str, Any]] | None = None,
     fusion: dict[str, Any] | None = None,
-    **communication: Any,
+    **metadata: Any,
 ) -> None:
     CASES.append(
         {
@@ -102,10 +102,11 @@ def case(
             "earlier": None if earlier is None else matched(earlier, kernels),
             "fusion": fusion,
             "communication": None,
+            "activity": None,
             "messages": None,
             "links": None,
             "topology": "ring",
-            **communication,
+            **metadata,
             "rule": rule,
             "headline": headline,
             "detail": detail,
@@ -170,6 +171,40 @@ def idle_cases() -> None:
         f"With your what-if: kernels run {s(2)} of {s(4)}, in one launch. The one to fix first could save up to "
         f"{s(F(3, 2))}; at every roof {s(F(1, 2))} would remain.",
         what_if={"bandwidth": 2e12},
+    )
+    overlapping_cases()
+
+
+def overlapping_cases() -> None:
+    """Kernels of several streams run 8 s, and their durations add up to 11 s."""
+    kernels = [kernel("a", None, 6, A, 3), kernel("b", None, 5, B)]
+
+    def times(gap: F | int) -> dict[str, float]:
+        return {"busy": 8.0, "idle": 2.0, "added": 11.0, "gap": float(gap), "gap_start": 0.25}
+
+    headline, run = f"The GPU is idle {pct(F(2, 10))} of the time.", f"Kernels run {s(8)} of {s(10)}"
+    launches = f", in 4 launches of {s(F(11, 4))}."
+    case("idle beside streams", "idle", [*kernels, idle(2)], headline, f"{run}{launches}", activity=times(F(99, 100)))
+    gap = (
+        f"{run}. One gap of {s(1)}, which begins {s(F(1, 4))} after the first kernel starts, is most of the idle time."
+    )
+    case("idle in one gap", "idle", [*kernels, idle(2)], headline, gap, activity=times(1))
+    case(
+        "idle beside some of the kernels",
+        "idle",
+        [kernels[1], idle(2)],
+        f"The GPU is idle {pct(F(2, 7))} of the time.",
+        f"Kernels run {s(5)} of {s(7)}, in one launch.",
+        activity=times(1),
+    )
+    rows = [kernel("a", None, 120, A), kernel("b", None, 20, B), idle(6)]
+    told = {"busy": 100.0, "idle": 6.0, "added": 140.0, "gap": 6.0, "gap_start": 0.0}
+    case(
+        "one category beside streams",
+        "category",
+        rows,
+        f"Matrix products take {pct(F(120, 146))} of the time; the GPU is idle for {pct(F(6, 106))}.",
+        activity=told,
     )
 
 

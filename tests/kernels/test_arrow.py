@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import roofwidget as rw
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from tests.tables import has_columns
 
 pa = pytest.importorskip("pyarrow")
@@ -144,12 +144,13 @@ def every_column() -> rw.Kernels:
         warnings=["no counters", "\u00b5"],
         series=True,
         communication=Communication(4.0, 7.0, 1.0),
+        activity=Activity(9.0, 1.0, 11.0, 0.5, 2.0),
     )
 
 
 def assert_same(read: rw.Kernels, written: rw.Kernels) -> None:
     assert read == written
-    for fact in ("chip", "source", "warnings", "series", "communication"):
+    for fact in ("chip", "source", "warnings", "series", "communication", "activity"):
         assert getattr(read, fact) == getattr(written, fact)
     assert [list(one) for one in (read.extra, read.origin, read.flops_by_precision, read.bytes_by_level)] == [
         list(one) for one in (written.extra, written.origin, written.flops_by_precision, written.bytes_by_level)

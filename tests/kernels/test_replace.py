@@ -11,7 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.kernel_moves import with_moves
 from roofwidget.kernels.columns import DictColumn
-from roofwidget.kernels.metadata import Communication
+from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.readers.torch.assembly import Spans, with_idle, without_launches
 from tests.tables import has_columns
 
@@ -40,6 +40,7 @@ FULL: dict[str, Any] = {
     "read_as": {"format": "table", "count": "calls"},
     "series": False,
     "communication": Communication(4.0, 7.0, 1.0),
+    "activity": Activity(9.0, 1.0, 11.0, 0.5, 2.0),
 }
 CHANGED: dict[str, Any] = {
     "names": ["d", "e", "f"],
@@ -64,6 +65,7 @@ CHANGED: dict[str, Any] = {
     "read_as": {},
     "series": True,
     "communication": None,
+    "activity": None,
 }
 ARGUMENTS = tuple(inspect.signature(rw.Kernels).parameters)
 
@@ -105,6 +107,7 @@ def arguments(kernels: rw.Kernels) -> dict[str, Any]:
         "read_as": dict(kernels.read_as),
         "series": kernels.series,
         "communication": kernels.communication,
+        "activity": kernels.activity,
     }
 
 
@@ -189,7 +192,7 @@ def test_sums_that_drop_their_launches_keep_everything_else() -> None:
 
 
 def test_rows_of_idle_time_are_added_to_every_column_and_all_facts_stay() -> None:
-    spans = Spans(np.array([0]), np.array([10.0]), np.array([4.0]), np.array([6.0]))
+    spans = Spans(*(np.array([number]) for number in (0, 10.0, 4.0, 6.0, 3.0, 2.0)))
     table = rw.Kernels(**FULL)
     longer = with_idle(table, spans)
     assert longer[:3] == table

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from roofwidget import Chip, Kernel, Kernels
 from roofwidget.kernels.concat import concat
 from roofwidget.kernels.kernel import as_kernel
+from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.kernels.table import as_kernels
 from roofwidget.kernels.table_record import from_record, to_record
 from tests.tables import has_columns, lists
@@ -759,6 +760,17 @@ def test_ratios_stay_in_parts_copies_frames_and_records() -> None:
     assert pickled(RATIOS) == copy.copy(RATIOS) == copy.deepcopy(RATIOS) == RATIOS
     assert Kernels.from_dataframe(frame) == RATIOS
     assert from_record(to_record(RATIOS)) == RATIOS
+
+
+def test_a_record_keeps_the_times_of_the_devices_and_names_what_a_damaged_one_lacks() -> None:
+    table = RATIOS.replace(activity=Activity(9, 1, 11, 0.5, 2), communication=Communication(4, 7, 1))
+    record = to_record(table)
+    again = from_record(record)
+    assert (again.activity, again.communication) == (table.activity, table.communication)
+    del record["activity"]["gap"]
+    with pytest.raises(ValueError, match="activity: .gap."):
+        from_record(record)
+
 
 
 def test_tables_with_and_without_ratios_are_joined() -> None:

@@ -38,6 +38,28 @@ def test_the_span_less_the_union_of_all_streams_is_idle(by: str) -> None:
     assert "kernels overlap: their times add up to 115.4% of the time in which devices were busy" in (kernels.warnings)
 
 
+@pytest.mark.parametrize(
+    ("data", "times"),
+    [
+        # Two streams from 10 to 20; idle from 20 to 25 and from 26 to 38.
+        (trace(ran("b", 12, 8, stream=8), ran("a", 10, 4), ran("c", 25, 1), ran("d", 38, 2)), (13, 17, 15, 12, 16)),
+        # Device 0 is idle from 2 to 6, device 1 from 3 to 4.
+        (
+            trace(*(ran("k", start, 2, device=device) for start, device in ((0, 0), (1, 1), (4, 1), (6, 0)))),
+            (8, 5, 8, 4, 2),
+        ),
+        (trace(ran("a", 0, 3), ran("b", 1, 1, stream=8)), (3, 0, 4, 0, 0)),
+    ],
+    ids=["streams", "devices", "without idle time"],
+)
+def test_the_activity_has_the_union_of_all_streams_and_the_longest_gap(data: bytes, times: tuple[float, ...]) -> None:
+    activity = read(data).activity
+    assert activity is not None
+    found = (activity.busy, activity.idle, activity.added, activity.gap, activity.gap_start)
+    assert np.array(found) * 1e6 == pytest.approx(np.array(times))
+    assert read(data, idle=False).activity is None
+
+
 def test_without_overlap_shares_of_time_are_shares_of_the_span() -> None:
     kernels = read(trace(ran("a", 0, 1), ran("c", 7, 3), ran("b", 1.5, 2)))
     np.testing.assert_allclose(kernels.time / 10e-6, [0.1, 0.2, 0.3, 0.4], rtol=1e-12)

@@ -2,7 +2,7 @@
 // roofwidget/analysis/verdict.py: the tests compare both with the same golden file.
 
 import { type Kernels, textAt } from "../wire/columns.ts";
-import type { Chip, Communication } from "../wire/types.ts";
+import type { Activity, Chip, Communication } from "../wire/types.ts";
 import { headroomOf, MIN_UTILIZATION_ABOVE_ROOF, probeOf, type Regime } from "./bound.ts";
 import type { Runs } from "./compare_runs.ts";
 import { sentBytes, waited } from "./network.ts";
@@ -16,6 +16,10 @@ export const MIN_ABOVE = 1.05;
 const MIN_IDLE_SHARE = 0.2;
 /** From this share on, the idle time is named beside another headline. */
 export const MIN_IDLE_SHARE_NAMED = 0.05;
+/** From this share of the idle time on, one gap is named instead of the launches. */
+export const MIN_GAP_SHARE = 0.5;
+/** Sums of the rows may differ from those of the activity by rounding. */
+const SAME_TIME = 1e-6;
 const MIN_EXPOSED_SHARE = 0.2;
 const MIN_CATEGORY_SHARE = 0.7;
 const MIN_KNOWN_SHARE = 0.5;
@@ -95,6 +99,8 @@ export interface Facts {
   readonly changes: Changes | undefined;
   readonly fusion: Fusion | undefined;
   readonly communication: Communication | null;
+  /** How long the device was busy and idle; null if it is unknown, or if the rows are only some of the profile. */
+  readonly activity: Activity | null;
   /** How long ranks waited at most in calls of the same message. */
   readonly waited: number;
   /** The rate of the link with a what-if, bytes/s, and the least time of all messages with it and without it. */
@@ -106,7 +112,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => boolean>> = {
   "no match": ({ changes }) => changes?.matched === 0,
   runs: ({ changes }) => changes !== undefined,
   above: ({ above, ...facts }) => kernelTime(facts) > 0 && above > kernelTime(facts) / 2,
-  idle: ({ time, idle }) => time > 0 && idle >= MIN_IDLE_SHARE * time,
+  idle: (facts) => facts.time > 0 && facts.idle >= MIN_IDLE_SHARE * span(facts),
   exposed: ({ communication }) => communication !== null && exposedShare(communication) >= MIN_EXPOSED_SHARE,
   category: hasMainCategory,
   "no roof": ({ time, roof }) => time > 0 && !roof,
@@ -127,15 +133,20 @@ export const RULE_NAMES = Object.keys(RULES);
 /** Returns the share of the busy time in which only communication runs. */
 export const exposedShare = ({ time, other, hidden }: Communication) => (time - hidden) / (time - hidden + other);
 
-function hasMainCategory({ families, time, idle, kernels }: Facts): boolean {
+function hasMainCategory(facts: Facts): boolean {
+  const { families, time, idle, kernels } = facts;
   const [family, seconds] = families[0] ?? [null, 0];
   // If the kernels are all of one category, its share says nothing.
-  const hasOthers = families.length > 1 || idle >= MIN_IDLE_SHARE_NAMED * time;
+  const hasOthers = families.length > 1 || idle >= MIN_IDLE_SHARE_NAMED * span(facts);
   return family !== null && seconds > 0 && seconds >= MIN_CATEGORY_SHARE * time && hasOthers && kernels > 1;
 }
 
-/** The time in which kernels run. */
+/** The time of all kernels, added. */
 export const kernelTime = ({ time, idle }: Pick<Facts, "time" | "idle">) => time - idle;
+/** The time in which at least one kernel runs. */
+export const busy = (facts: Facts) => facts.activity?.busy ?? kernelTime(facts);
+/** The time in which kernels run or the device is idle. */
+export const span = ({ activity, time }: Facts) => (activity ? activity.busy + activity.idle : time);
 /** What the kernels to fix first save together. */
 export const firstSaved = ({ first }: Facts) => first.reduce((sum, { saved }) => sum + saved, 0);
 /** The share of their roofs that kernels at or below their roof reach together. */
@@ -171,13 +182,14 @@ export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false, links, 
   const rows = Array.from({ length: kernels.n }, (_, row) => row).filter((row) => !isIdle(row));
   const time = sum(kernels.selfTime);
   const running = sum(rows.map(own));
+  const idle = rows.length === kernels.n ? 0 : time - running;
   return {
     table: kernels,
     kernels: rows.length,
     launches: sum(rows.map((row) => (own(row) > 0 ? (kernels.count[row] as number) : 0))),
     row: rows[0] ?? -1,
     time,
-    idle: rows.length === kernels.n ? 0 : time - running,
+    idle,
     families: summed(rows, family, own),
     roof,
     device: deviceOf(kernels.chip ?? roof?.chip),
@@ -185,11 +197,17 @@ export function factsOf({ kernels, roof, runs, fusion, isWhatIf = false, links, 
     changes: runs && changesOf(runs, kernels),
     fusion,
     communication: kernels.communication,
+    activity: isActivityOf(kernels.activity, running, idle) ? kernels.activity : null,
     waited: waited(kernels.messages),
     overLink: links && links[0] !== links[1] ? overLink(sentBytes(kernels.messages, topology), links) : undefined,
     ...judgedBy(roof, kernels, rows, family),
   };
 }
+
+/** Whether rows with these sums are all of the profile. */
+const isActivityOf = (activity: Activity | null, added: number, idle: number): boolean =>
+  activity !== null && isSame(activity.added, added) && isSame(activity.idle, idle);
+const isSame = (one: number, other: number) => Math.abs(one - other) <= SAME_TIME * Math.max(one, other);
 
 const overLink = (sent: number, [now, sheet]: readonly [number, number]) =>
   sent > 0 ? ([now, sent / now, sent / sheet] as const) : undefined;

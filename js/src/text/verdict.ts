@@ -1,15 +1,18 @@
 // The verdict as text: the headline of a chart, and the line that explains it.
 
 import {
+  busy,
   type Changes,
   exposedShare,
   type Facts,
   firstSaved,
   kernelTime,
   MAX_FIRST,
+  MIN_GAP_SHARE,
   MIN_IDLE_SHARE_NAMED,
   reached,
   ruleOf,
+  span,
   summed,
 } from "../roofline/verdict.ts";
 import { verdictWords as words } from "../words/words.ts";
@@ -67,7 +70,7 @@ const TEXTS: Readonly<Record<string, (facts: Facts) => readonly [headline: strin
   ],
   runs: ({ changes = NO_CHANGES }) => [runsHeadline(changes), runsDetail(changes)],
   above: (facts) => [words.above, words.aboveDetail(facts.aboveCount, facts.kernels, chipOf(facts))],
-  idle: (facts) => [words.idle(facts.device, percent(facts.idle / facts.time)), idleDetail(facts)],
+  idle: (facts) => [words.idle(facts.device, percent(facts.idle / span(facts))), idleDetail(facts)],
   exposed: (facts) => exposedTexts(facts),
   category: (facts) => [categoryHeadline(facts), categoryDetail(facts)],
   "no roof": ({ kernels, time }) => [words.noRoof(kernels, seconds(time)), words.noRoofDetail],
@@ -127,7 +130,12 @@ function runsDetail({ faster, slower, same, other, matched, onlyBefore, onlyNow 
 function idleDetail(facts: Facts): string {
   const running = kernelTime(facts);
   if (!(facts.kernels > 0 && running > 0)) return words.noneRan(seconds(facts.time));
-  const run = words.run(seconds(running), seconds(facts.time), facts.launches, seconds(running / facts.launches));
+  const times = [seconds(busy(facts)), seconds(span(facts))] as const;
+  const { gap, gapStart } = facts.activity ?? { gap: 0, gapStart: 0 };
+  const run =
+    gap > 0 && gap >= MIN_GAP_SHARE * facts.idle
+      ? words.runWithGap(...times, seconds(gap), seconds(gapStart))
+      : words.run(...times, facts.launches, seconds(running / facts.launches));
   return join(run, savings(facts));
 }
 
@@ -143,10 +151,11 @@ function exposedTexts({ communication, waited, overLink }: Facts): readonly [str
   return [headline, join(run, waited > 0 ? words.waited(seconds(waited)) : "")];
 }
 
-function categoryHeadline({ families, time, idle, device }: Facts): string {
-  const [family, longest] = families[0] as readonly [string, number];
-  const share = idle / time >= MIN_IDLE_SHARE_NAMED ? percent(idle / time) : "";
-  return words.category(brief(family), percent(longest / time), device, share);
+function categoryHeadline(facts: Facts): string {
+  const [family, longest] = facts.families[0] as readonly [string, number];
+  const idle = facts.idle / span(facts);
+  const share = idle >= MIN_IDLE_SHARE_NAMED ? percent(idle) : "";
+  return words.category(brief(family), percent(longest / facts.time), facts.device, share);
 }
 
 function categoryDetail(facts: Facts): string {

@@ -1,6 +1,6 @@
 // Tables of kernels, stored by columns.
 
-import type { Chip, Communication, ReadAs } from "./types.ts";
+import type { Activity, Chip, Communication, ReadAs } from "./types.ts";
 
 /** A dictionary-encoded string column: the unique values, and one code per row. */
 export interface DictColumn {
@@ -137,8 +137,9 @@ interface KernelMetadata {
   /** The warnings of the file's reader. */
   readonly warnings: readonly string[];
   readonly source: string;
-  /** Null if the times of launches are unknown. */
+  /** These two are null if the times of launches are unknown. */
   readonly communication: Communication | null;
+  readonly activity: Activity | null;
   readonly messages: readonly Message[];
   /** Null if the kernels have no counts of instructions. */
   readonly instructions: InstructionRoofline | null;
@@ -188,6 +189,7 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     warnings: [],
     source: "",
     communication: null,
+    activity: null,
     messages: [],
     instructions: null,
     readAs: null,

@@ -38,8 +38,8 @@ const decodeChip = (chip: WireChip): Chip => ({
 });
 
 export function decodeKernels(wire: unknown): Kernels {
-  const { program, chip, warnings, source, read_as, communication, messages, instructions, ...columns } =
-    wire as WireKernels;
+  const { program, chip, communication, activity, messages, instructions, ...rest } = wire as WireKernels;
+  const { warnings, source, read_as, ...columns } = rest;
   return {
     ...decodeColumns(columns),
     program: program && decodeColumns(program),
@@ -47,11 +47,17 @@ export function decodeKernels(wire: unknown): Kernels {
     warnings,
     source,
     communication: communication ?? null,
+    activity: activity ? decodeActivity(activity) : null,
     messages: messages ? decodeMessages(messages) : [],
     instructions: instructions ? decodeInstructions(instructions, columns.n) : null,
     readAs: read_as ?? null,
   };
 }
+
+const decodeActivity = ({ gap_start: gapStart, ...times }: NonNullable<WireKernels["activity"]>) => ({
+  ...times,
+  gapStart,
+});
 
 function decodeMessages({ kind, group, ...wire }: NonNullable<WireKernels["messages"]>): readonly Message[] {
   const numbers = Object.entries(wire).map(([name, view]) => [name, floats(view)] as const);

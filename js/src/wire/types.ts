@@ -179,8 +179,9 @@ export interface WireKernels extends WireColumns {
   source: string;
   /** Missing if the kernels are not from a file. */
   read_as?: ReadAs;
-  /** Missing if the times of launches are unknown. */
+  /** These two are missing if the times of launches are unknown. */
   communication?: Communication;
+  activity?: WireActivity;
   /** Missing if no collective has a kind and a size. */
   messages?: WireMessages;
   /** Missing if the kernels have no counts of instructions. */
@@ -193,6 +194,19 @@ export interface Communication {
   readonly other: number;
   readonly hidden: number;
 }
+
+/** How long the devices were busy and idle, seconds; see `Activity` in Python. */
+export interface Activity {
+  readonly busy: number;
+  readonly idle: number;
+  /** The sum of the durations of all kernels, which is longer than `busy` where they overlap. */
+  readonly added: number;
+  /** The longest idle time in one piece, and how long after the first event it begins. */
+  readonly gap: number;
+  readonly gapStart: number;
+}
+
+type WireActivity = Omit<Activity, "gapStart"> & { readonly gap_start: number };
 
 interface WireMessages extends Record<"size" | "ranks" | "count" | "time" | "fastest" | "waiting", DataView> {
   kind: WireDictColumn;

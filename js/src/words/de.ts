@@ -633,6 +633,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     noneRan: (time) => `In ${time} lief kein Kernel.`,
     run: (running, time, launches, each) =>
       `Kernel laufen ${running} von ${time}, in ${launches === 1 ? "einem Start" : `${whole(launches)} Starts zu ${each}`}.`,
+    runWithGap: (running, time, gap, start) =>
+      `Kernel laufen ${running} von ${time}. Die meiste untätige Zeit ist eine Lücke von ${gap}, die ${start} nach dem Start des ersten Kernels beginnt.`,
     savings: (count, time, rest) => `${firstToFix(count)} bis zu ${time} sparen; an allen Rooflines blieben ${rest}.`,
     firstSave: (count, time) => `${firstToFix(count)} bis zu ${time} sparen.`,
     firstSaveOf: (count, saved, time) => `${firstToFix(count)} bis zu ${saved} von ${time} sparen.`,

@@ -642,6 +642,8 @@ export const catalogue = {
     noneRan: (time: string) => `No kernel ran in ${time}.`,
     run: (running: string, time: string, launches: number, each: string) =>
       `Kernels run ${running} of ${time}, in ${launches === 1 ? "one launch" : `${whole(launches)} launches of ${each}`}.`,
+    runWithGap: (running: string, time: string, gap: string, start: string) =>
+      `Kernels run ${running} of ${time}. One gap of ${gap}, which begins ${start} after the first kernel starts, is most of the idle time.`,
     savings: (count: number, time: string, rest: string) =>
       `The ${count === 1 ? "one" : count} to fix first could save up to ${time}; at every roof ${rest} would remain.`,
     firstSave: (count: number, time: string) =>

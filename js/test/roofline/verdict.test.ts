@@ -47,7 +47,8 @@ describe("the headline and the line below it", () => {
     const unlinked = Int32Array.from(rows, ({ name = "" }) => (name.startsWith("all-reduce") ? 1 : 0));
     const messages = (one.messages ?? []).map((told) => ({ ...told, group: "", waiting: told.waiting ?? Number.NaN }));
     const { communication, topology } = one;
-    const kernels = { ...makeKernels(rows), unlinked, communication, messages };
+    const activity = one.activity && { ...one.activity, gapStart: one.activity.gap_start };
+    const kernels = { ...makeKernels(rows), unlinked, communication, activity, messages };
     const isWhatIf = one.what_if !== null;
     const facts = factsOf({
       kernels,

@@ -73,6 +73,12 @@ describe("kernels", () => {
     expect([...kernels.totalFlops]).toEqual([1.5, 5, 0]);
     expect(kernels.totalTime).toBe(2.5);
   });
+  it("have the times of their devices, or none", () => {
+    const times = { busy: 9, idle: 1, added: 11, gap: 0.5 };
+    const kernels = decodeKernels({ ...wireKernels(specs), activity: { ...times, gap_start: 2 } });
+    expect(kernels.activity).toEqual({ ...times, gapStart: 2 });
+    expect(decodeKernels(wireKernels(specs)).activity).toBeNull();
+  });
   it("have their texts by row, and none where Python has none", () => {
     const kernels = decodeKernels(wireKernels(specs, 3));
     expect([0, 1, 2].map((row) => textAt(kernels.name, row))).toEqual(["a", "b", "a"]);

@@ -11,6 +11,7 @@ import numpy as np
 
 from roofwidget.chips import NETWORK, Chip
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, DictColumn, Floats
+from roofwidget.kernels.metadata import Activity
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.unknown_work import ARGUMENTS, MISSING, PROPOSED
 from roofwidget.readers.copies import ACROSS, WITHIN
@@ -47,12 +48,16 @@ class Spans:
         Device numbers, -1 if unknown, shape (d,).
     span, idle, added
         Seconds, shape (d,): the length of each span, its idle time, and the sum of all durations in it.
+    gap, gap_start
+        Seconds, shape (d,): the longest idle time in one piece, and how long after the begin of the span it begins.
     """
 
     device: Integers
     span: Floats
     idle: Floats
     added: Floats
+    gap: Floats
+    gap_start: Floats
 
     @classmethod
     def of(cls, collected: Collected, kept: Bools) -> Spans:
@@ -65,15 +70,27 @@ class Spans:
         order = np.lexsort((start, number))
         found = []
         for every in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
-            idle, _ = _gaps(start[every], duration[every])
-            idle = idle[kept[every][1:] & kept[every][:-1]].sum()
+            gaps, _ = _gaps(start[every], duration[every])
+            gaps = np.where(kept[every][1:] & kept[every][:-1], gaps, 0)
             rows = every[kept[every]]
             if len(rows):
-                gaps, reached = _gaps(start[rows], duration[rows])
-                found.append((number[rows[0]], reached - gaps.sum() + idle, idle, duration[rows].sum()))
+                between, reached = _gaps(start[rows], duration[rows])
+                idle, longest = gaps.sum(), int(np.append(gaps, 0).argmax())
+                gap = gaps[longest] if idle else 0.0
+                begin = start[every[longest + 1]] - start[rows[0]] - gap if idle else 0.0
+                span = reached - between.sum() + idle
+                found.append((number[rows[0]], span, idle, duration[rows].sum(), gap, begin))
         devices, *seconds = zip(*found, strict=True)
-        span, idle, added = (np.array(column, dtype=np.float64) * _MICRO for column in seconds)
-        return cls(np.array(devices), span, np.where(idle > _ROUNDING * span, idle, 0), added)
+        span, idle, added, gap, begin = (np.array(column, dtype=np.float64) * _MICRO for column in seconds)
+        is_idle = idle > _ROUNDING * span
+        idle, gap, begin = (np.where(is_idle, column, 0) for column in (idle, gap, begin))
+        return cls(np.array(devices), span, idle, added, gap, begin)
+
+    def activity(self) -> Activity:
+        """Return how long the devices were busy and idle together."""
+        longest = int(self.gap.argmax())
+        busy, idle, added = (float(column.sum()) for column in (self.span - self.idle, self.idle, self.added))
+        return Activity(busy, idle, added, float(self.gap[longest]), float(self.gap_start[longest]))
 
     def overlap(self) -> list[str]:
         """Return a warning if kernels overlap."""
@@ -91,7 +108,7 @@ def _gaps(start: Floats, duration: Floats) -> tuple[Floats, float]:
 
 
 def with_idle(calls: Kernels, spans: Spans) -> Kernels:
-    """Return the calls with one more row per device that was idle."""
+    """Return the calls with one more row per device that was idle, and how long the devices were busy and idle."""
     is_idle = spans.idle > 0
     nothing = np.full(int(is_idle.sum()), np.nan)
     device = np.where(spans.device >= 0, spans.device, np.nan)[is_idle]
@@ -113,6 +130,7 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
         category=longer(calls.codes("category"), IDLE),
         count=np.append(calls.count, np.ones(len(nothing))),
         self_time=np.append(calls.self_time, spans.idle[is_idle]) if calls.has_self_time else None,
+        activity=spans.activity(),
         intensity=unknown(calls.intensity),
         rate=unknown(calls.rate),
         origin={key: longer(calls.codes(f"origin:{key}"), _ORIGIN if key == "time" else None) for key in calls.origin},
