@@ -11,6 +11,7 @@ from roofwidget.readers.torch.work import work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
 NONE: list[Any] = []
+IMAGE = [2, 6, 4, 5]
 
 
 def known_work(given: OpCall) -> OpWork:
@@ -141,6 +142,105 @@ CASES = [
     # Rows of two axes.
     (call("aten::native_layer_norm", [[6, 2, 5], *[NONE] * 4], values=["", "[2, 5]"]), 6 * 60 + 18, 4 * 120),
     (call("aten::_softmax", [[6, 10], NONE, NONE]), 300, 4 * 120),
+    (call("aten::threshold_backward", [[4, 3], [4, 3], NONE]), 12, 4 * 36),
+    (call("aten::sigmoid_backward", [[4, 3], [4, 3]]), 36, 4 * 36),
+    (call("aten::tanh_backward", [[4, 3], [4, 3]]), 36, 4 * 36),
+    # The sigmoid 4; g s (1 + x (1 - s)) 5.
+    (call("aten::silu_backward", [[4, 3], [4, 3]]), 9 * 12, 4 * 36),
+    (call("aten::gelu_backward", [[4, 3], [4, 3], NONE], values=["", "", "none"]), 11 * 12, 4 * 36),
+    (call("aten::gelu_backward", [[4, 3], [4, 3], NONE], values=["", "", "tanh"]), 16 * 12, 4 * 36),
+    # The mask has a byte per element.
+    (call("aten::native_dropout", [[4, 3], NONE, NONE]), 36, 4 * 24 + 12),
+    (OpCall("aten::native_dropout_backward", [[4, 3], [4, 3], NONE], ["float", "bool", ""]), 24, 4 * 24 + 12),
+    # Times the result, its sum, less the sum, times the result.
+    (call("aten::_softmax_backward_data", [[6, 10], [6, 10], NONE, NONE]), 240, 4 * 180),
+    (call("aten::_log_softmax_backward_data", [[6, 10], [6, 10], NONE, NONE]), 240, 4 * 180),
+    # x̂ 2, g times the weights 1, sums of that and of that times x̂ 3, the result 4, gradients of the weights 2 and 1.
+    # Gradient, input, means, rates and weights are read; three gradients are written.
+    (
+        call("aten::native_layer_norm_backward", [[6, 10], [6, 10], NONE, [6, 1], [6, 1], [10], [10], NONE]),
+        13 * 60,
+        4 * (120 + 12 + 10 + 60 + 20),
+    ),
+    (
+        call("aten::native_layer_norm_backward", [[6, 10], [6, 10], NONE, [6, 1], [6, 1], [10], NONE, NONE]),
+        12 * 60,
+        4 * (120 + 12 + 10 + 60 + 10),
+    ),
+    (
+        call("aten::native_layer_norm_backward", [[6, 10], [6, 10], NONE, [6, 1], [6, 1], NONE, NONE, NONE]),
+        9 * 60,
+        4 * (120 + 12 + 60),
+    ),
+    (
+        OpCall(
+            "aten::native_layer_norm_backward",
+            [[6, 10], [6, 10], NONE, [6, 1], [6, 1], [10], [10], NONE],
+            [*["c10::BFloat16"] * 2, "", *["float"] * 4, ""],
+        ),
+        13 * 60,
+        2 * 180 + 4 * (12 + 10 + 20),
+    ),
+    # x̂ 1, g times the weights 1, the sum of that times x̂ 2, the result 3, the gradient of the weights 2.
+    (
+        call("aten::_fused_rms_norm_backward", [[6, 10], [6, 10], NONE, [6, 1], [10], NONE]),
+        9 * 60,
+        4 * (120 + 6 + 10 + 60 + 10),
+    ),
+    (
+        call("aten::_fused_rms_norm_backward", [[6, 10], [6, 10], NONE, [6, 1], NONE, NONE]),
+        6 * 60,
+        4 * (120 + 6 + 60),
+    ),
+    # 240 elements in 2 x 3 groups.
+    (
+        call("aten::native_group_norm", [IMAGE, [6], [6], *[NONE] * 5], values=["", "", "", "2", "6", "20", "3", "0"]),
+        8 * 240 + 3 * 6,
+        4 * (240 + 12 + 240),
+    ),
+    (
+        call("aten::native_group_norm", [IMAGE, *[NONE] * 7], values=["", "", "", "2", "6", "20", "3", "0"]),
+        6 * 240 + 3 * 6,
+        4 * 480,
+    ),
+    (
+        call("aten::native_group_norm_backward", [IMAGE, IMAGE, [2, 3], [2, 3], [6], *[NONE] * 5]),
+        13 * 240,
+        4 * (480 + 12 + 6 + 240 + 12),
+    ),
+    # Weights, bias, and the running mean and variance are read. Without training a scale and a shift.
+    (
+        call("aten::cudnn_batch_norm", [IMAGE, *[[6]] * 4, *[NONE] * 3], values=[*[""] * 5, "True", "0.1", "0"]),
+        8 * 240,
+        4 * (240 + 24 + 240),
+    ),
+    (
+        call("aten::native_batch_norm", [IMAGE, *[[6]] * 4, *[NONE] * 3], values=[*[""] * 5, "False", "0.1", "0"]),
+        2 * 240,
+        4 * (240 + 24 + 240),
+    ),
+    # The mean and the rate that the forward pass has kept are read, those of running are not.
+    (
+        call("aten::cudnn_batch_norm_backward", [IMAGE, IMAGE, *[[6]] * 5, NONE]),
+        13 * 240,
+        4 * (480 + 18 + 240 + 12),
+    ),
+    (
+        call("aten::native_batch_norm_backward", [IMAGE, IMAGE, *[[6]] * 5, *[NONE] * 3]),
+        13 * 240,
+        4 * (480 + 18 + 240 + 12),
+    ),
+    # 15 rows of 8 are added to 900 rows, which are written.
+    (
+        OpCall(
+            "aten::embedding_dense_backward",
+            [[3, 5, 8], [3, 5], NONE, NONE, NONE],
+            ["c10::Half", "long int", "", "", ""],
+            ["", "", "900", "-1", "False"],
+        ),
+        120,
+        2 * (120 + 7200) + 15 * 8,
+    ),
     (call("aten::copy_", [[6, 10], [10], NONE]), 0, 4 * 70),
     (call("aten::zero_", [[6, 10]], "bool"), 0, 60),
 ]
@@ -324,6 +424,9 @@ def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index()
         call("aten::_flash_attention_forward", [[90, 4, 8], [90, 4, 8], [90, 4, 8], [3], [3]]),
         call("aten::add", [[4, 3], [5]]),
         call("aten::index_select", [[4, 3], NONE, [5]], values=["", "7", ""]),
+        call("aten::cudnn_batch_norm", [[2, 6, 4, 5], *[[6]] * 4, *[[]] * 3], values=[""] * 8),
+        call("aten::native_group_norm", [[2, 6, 4, 5], [6], [6], *[[]] * 5], values=[""] * 8),
+        call("aten::embedding_dense_backward", [[3, 5, 8], [3, 5], [], [], []], values=[""] * 5),
         call("aten::someone_else", [[5, 11], [11, 7]]),
     ],
     ids=lambda given: f"{given.name} {given.shape}",

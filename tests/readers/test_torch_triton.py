@@ -43,6 +43,18 @@ def known(call: OpCall) -> OpWork:
         ),
         (kernel("triton_per_fused__softmax_3", [8, 9], [8, 9], sizes=(8, 9)), 5 * 72, 4 * 144),
         (kernel("triton_poi_fused__to_copy_1", [16, 4], [16, 4], sizes=(64,)), 0, 4 * 128),
+        # The norm 8 and its gradient 13; the softmax 5 and its gradient 4; the gradient of gelu with erf.
+        (
+            kernel("triton_red_fused_native_layer_norm_native_layer_norm_backward_4", [6, 10], [6, 10], sizes=(6, 10)),
+            21 * 60,
+            4 * 120,
+        ),
+        (
+            kernel("triton_per_fused__log_softmax__log_softmax_backward_data_3", [6, 10], [6, 10], sizes=(6, 10)),
+            9 * 60,
+            4 * 120,
+        ),
+        (kernel("triton_poi_fused_gelu_backward_2", [4, 3], [4, 3], sizes=(12,)), 11 * 12, 4 * 24),
         # Tiles of two axes: both sizes count, an add for each of 64 x 4096 elements.
         (kernel("triton_poi_fused_add_0", [64, 4096], [64, 4096], sizes=(64, 4096)), 262_144, 2_097_152),
         # Another number before the size is no axis.

@@ -29,6 +29,8 @@ from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT, reduction_flops
 from roofwidget.measure.torch.probes import allows_tf32, has_tf32
 from roofwidget.measure.torch.tensors import OpCall, Tensor, is_plain, tensors_in
 from roofwidget.support.precisions import precision_key
+from roofwidget.workloads.ops.elementwise import GRADIENTS
+from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
 
 Flops: TypeAlias = "dict[str, int]"
 _Formula: TypeAlias = "Callable[[OpCall], Flops]"
@@ -80,7 +82,7 @@ SEVERAL_FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "leaky_relu": ("greater", "multiply"),
     "_prelu_kernel": ("greater", "multiply"),
     "threshold": ("greater",),
-    "threshold_backward": ("greater",),
+    "threshold_backward": GRADIENTS["relu"],
     "hardtanh_backward": ("greater", "less"),
     "leaky_relu_backward": ("greater", "multiply"),
     "hardsigmoid": ("add", "maximum", "minimum", "divide"),
@@ -89,9 +91,7 @@ SEVERAL_FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "softplus": ("exp", "log1p", "greater"),
     "log_sigmoid_forward": ("minimum", "absolute", "negative", "exp", "log1p", "subtract"),
     "mish": ("exp", "log1p", "tanh", "multiply"),
-    "sigmoid_backward": ("subtract", "multiply", "multiply"),
-    "tanh_backward": ("square", "subtract", "multiply"),
-    "silu_backward": ("sigmoid", "subtract", "multiply", "add", "multiply", "multiply"),
+    **{f"{function}_backward": GRADIENTS[function] for function in ("sigmoid", "tanh", "silu")},
     "mse_loss_backward": ("subtract", "multiply", "multiply"),
     "native_dropout": ("greater", "multiply", "multiply"),
     "native_dropout_backward": ("multiply", "multiply"),
@@ -101,18 +101,6 @@ SEVERAL_FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The functions of operations that apply several."""
 
-# With z = x / sqrt(2): Φ = (1 + erf z) / 2 and x exp(-z²) c, added and multiplied by the gradient.
-_GELU_ERF_BACKWARD: Final = (
-    *("scale", "erf", "add", "scale"),
-    *("square", "negative", "exp", "multiply", "scale"),
-    *("add", "multiply"),
-)
-# With u = x (a + b x²) and t = tanh u: (1 + t) / 2 + x (1 - t²) (a + 3 b x²) / 2, multiplied by the gradient.
-_GELU_TANH_BACKWARD: Final = (
-    *("square", "scale", "add", "multiply", "tanh", "add", "scale"),
-    *("square", "subtract", "scale", "add", "multiply", "multiply", "scale"),
-    *("add", "multiply"),
-)
 _NO_ARITHMETIC: Final = frozenset(
     (
         *("clone", "copy", "_to_copy", "contiguous", "cat", "stack", "repeat", "flip", "roll", "constant_pad_nd"),
@@ -289,7 +277,7 @@ def _gelu(call: OpCall) -> Flops:
 
 def _gelu_backward(call: OpCall) -> Flops:
     is_tanh = call.kwargs.get("approximate") == "tanh"
-    return _sum(_GELU_TANH_BACKWARD if is_tanh else _GELU_ERF_BACKWARD, call.made)
+    return _sum(GRADIENTS["gelu_tanh" if is_tanh else "gelu_erf"], call.made)
 
 
 def _per_input(each: int, *, transcendental: int = 0, place: int = 0) -> _Formula:
@@ -443,10 +431,12 @@ _FORMULAS: Final[Mapping[str, _Formula]] = {
     "_softmax_backward_data": _per_input(4),
     "_log_softmax_backward_data": _per_input(3, transcendental=1),
     "native_layer_norm": _layer_norm,
-    **dict.fromkeys(("native_layer_norm_backward", "native_group_norm_backward"), _per_input(13)),
-    **dict.fromkeys(("native_batch_norm_backward", "cudnn_batch_norm_backward"), _per_input(13)),
+    **dict.fromkeys(
+        (f"{norm}_norm_backward" for norm in ("native_layer", "native_group", "native_batch", "cudnn_batch")),
+        _per_input(sum(NORM_GRADIENTS["layer"])),
+    ),
     "_fused_rms_norm": _rms_norm,
-    "_fused_rms_norm_backward": _per_input(10),
+    "_fused_rms_norm_backward": _per_input(sum(NORM_GRADIENTS["rms"])),
     "native_group_norm": _group_norm,
     **dict.fromkeys(("_native_batch_norm_legit_no_training", "_native_batch_norm_legit"), _batch_norm),
     **dict.fromkeys(("native_batch_norm", "cudnn_batch_norm"), _batch_norm),

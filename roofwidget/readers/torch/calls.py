@@ -52,11 +52,14 @@ _ARGUMENTS: Final[Mapping[str, int]] = {
     f"aten::{word}": count
     for count, words in {
         1: "relu sqrt rsqrt reciprocal exp log sin cos tanh erf sigmoid silu square neg abs",
-        2: "cat mm bmm _int_mm mv dot gelu maximum minimum max min mul div",
-        3: "add sub _softmax _log_softmax index_select",
+        2: "cat mm bmm _int_mm mv dot gelu maximum minimum max min mul div sigmoid_backward tanh_backward "
+        "silu_backward",
+        3: "add sub _softmax _log_softmax index_select gelu_backward threshold_backward native_dropout "
+        "native_dropout_backward",
+        4: "_softmax_backward_data _log_softmax_backward_data",
         5: "addmm baddbmm addmv native_layer_norm embedding",
         6: "_addmm_activation",
-        8: "_scaled_mm",
+        8: "_scaled_mm native_group_norm native_batch_norm",
     }.items()
     for word in words.split()
 }
@@ -112,7 +115,10 @@ class Assumption(Enum):
         "a trace does not say whether attention has a sliding window, so attention over a cache is counted without a "
         "window: with a window less work is possible; a rule in work.toml can give windows"
     )
-    ERF = "the profile does not say which formula gelu uses: 5 FLOPs per result are counted, and with tanh it has 8"
+    ERF = (
+        "the profile does not say which formula gelu uses: 5 FLOPs per result are counted, and with tanh it "
+        "has 8; in its gradient 11 and 16"
+    )
     OPERANDS_DTYPE = (
         "the profile does not say the dtype of the results of _scaled_mm: their bytes are counted as if it were the "
         "dtype of its operands"

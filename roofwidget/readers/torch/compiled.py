@@ -13,9 +13,10 @@ from typing import Final
 from roofwidget.readers.torch.attention import UNKNOWN
 from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork, UnknownWork, whole
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
+from roofwidget.readers.torch.formulas import SOFTMAX_GRADIENT, element_flops, gradient_flops
 from roofwidget.workloads.convention import CONVENTIONS
-from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.ops.elementwise import BINARY, UNARY
+from roofwidget.workloads.ops.elementwise import UNARY
+from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _KERNEL: Final = re.compile(r"triton_(poi|red|per|tem|for|mm|helion)?_?(?:fused_)?(.*)")
@@ -28,7 +29,15 @@ _GATHERED: Final = (
 )
 # Words of operations that consist of several words, with the FLOPs per element, longest first.
 _PHRASES: Final[Mapping[str, int]] = {
-    "native_layer_norm_backward": 12,
+    **dict.fromkeys(
+        ("native_layer_norm_backward", "native_group_norm_backward", "native_batch_norm_backward"),
+        sum(NORM_GRADIENTS["layer"]),
+    ),
+    "_log_softmax_backward_data": SOFTMAX_GRADIENT,
+    "_softmax_backward_data": SOFTMAX_GRADIENT,
+    "threshold_backward": gradient_flops("relu"),
+    "gelu_backward": gradient_flops("gelu_erf"),
+    **{f"{function}_backward": gradient_flops(function) for function in ("sigmoid", "tanh", "silu")},
     "native_layer_norm": 8,
     "native_group_norm": 8,
     "convert_element_type": 0,
@@ -50,9 +59,9 @@ _FUNCTIONS: Final[Mapping[str, str]] = {
     "gelu": "gelu_erf",
 }
 _WORDS: Final[Mapping[str, int]] = {
-    **{word: evaluate(sum(count for *_, count in UNARY[name]), _TEXTBOOK) for word, name in _FUNCTIONS.items()},
-    **{word: evaluate(BINARY[name], _TEXTBOOK) for word, name in {"sub": "subtract", "mul": "multiply"}.items()},
-    **{word: evaluate(BINARY[word], _TEXTBOOK) for word in ("add", "maximum", "minimum")},
+    **{word: element_flops(name) for word, name in _FUNCTIONS.items()},
+    **{word: element_flops(name) for word, name in {"sub": "subtract", "mul": "multiply"}.items()},
+    **{word: element_flops(word) for word in ("add", "maximum", "minimum")},
     **dict.fromkeys(("div", "rsub", "pow", "sum", "mean", "amax", "amin", "max", "min", "prod", "clamp"), 1),
     **dict.fromkeys(("eq", "ne", "gt", "ge", "lt", "le"), 1),
     "softmax": _TEXTBOOK["@softmax"],

@@ -18,11 +18,14 @@ from roofwidget.support.precisions import is_integer
 from roofwidget.workloads import Graph
 from roofwidget.workloads.convention import CONVENTIONS, Convention
 from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.ops.elementwise import BINARY, UNARY
+from roofwidget.workloads.ops.elementwise import BINARY, GRADIENTS, UNARY
 from roofwidget.workloads.ops.formulas import attended
+from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _HALF: Final = Convention("half", causal="half").environment
+SOFTMAX_GRADIENT: Final = 4
+"""FLOPs per element of the gradient of a softmax, or of its logarithm: a function or product, a sum, two more."""
 # The dtypes that _scaled_mm may write: their numbers in PyTorch's ScalarType, and the bytes of an element.
 _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
@@ -238,9 +241,19 @@ def _stretched(a: Dims, b: Dims) -> Dims:
     return tuple(n if m == 1 else m for m, n in pairs)
 
 
+def element_flops(function: str) -> int:
+    """Return the FLOPs per element of a function of one variable or of two."""
+    return evaluate(BINARY[function] if function in BINARY else sum(count for *_, count in UNARY[function]), _TEXTBOOK)
+
+
+def gradient_flops(function: str) -> int:
+    """Return the FLOPs per element of the gradient of a function of one variable."""
+    return sum(map(element_flops, GRADIENTS[function]))
+
+
 def _unary(call: OpCall, function: str) -> OpWork:
     n = prod(call.tensor(0))
-    each = evaluate(sum(count for _, _, count in UNARY[function]), _TEXTBOOK)
+    each = element_flops(function)
     rule = f"{each} per result of {call.name} ({function})"
     return OpWork("element by element", each * n, call.moved(n), rule, vector=True)
 
@@ -248,6 +261,30 @@ def _unary(call: OpCall, function: str) -> OpWork:
 def _gelu(call: OpCall) -> OpWork:
     work = _unary(call, "gelu_tanh" if call.value(1) == "tanh" else "gelu_erf")
     return work if call.values is not None else work._replace(assumed=Assumption.ERF)
+
+
+def _gradient(call: OpCall, function: str) -> OpWork:
+    n, each = prod(call.tensor(0)), gradient_flops(function)
+    rule = f"{each} per result of {call.name} (gradient of {function})"
+    return OpWork("element by element", each * n, call.moved(n), rule, vector=True)
+
+
+def _gelu_gradient(call: OpCall) -> OpWork:
+    work = _gradient(call, "gelu_tanh" if call.value(2) == "tanh" else "gelu_erf")
+    return work if call.values is not None else work._replace(assumed=Assumption.ERF)
+
+
+def _dropout(call: OpCall) -> OpWork:
+    n = prod(call.tensor(0))
+    moved = call.moved(n)
+    rule = f"3 per result of {call.name} (compare, mask, scale)"
+    # The mask has a byte per element.
+    return OpWork("element by element", 3 * n, None if moved is None else moved + n, rule, vector=True)
+
+
+def _dropout_gradient(call: OpCall) -> OpWork:
+    n = prod(call.tensor(0))
+    return OpWork("element by element", 2 * n, call.moved(n), f"2 per result of {call.name} (mask, scale)", vector=True)
 
 
 def _layer_norm(call: OpCall) -> OpWork:
@@ -261,10 +298,48 @@ def _layer_norm(call: OpCall) -> OpWork:
     return OpWork("normalisation", flops, call.moved(prod(x)), rule, vector=True)
 
 
+def _group_norm(call: OpCall) -> OpWork:
+    n, rows = prod(call.tensor(0)), call.ints(3, 1)[0] * call.ints(6, 1)[0]
+    each = 6 + call.has(1) + call.has(2)
+    rule = f"{each} per element and 3 per group of {call.name}"
+    return OpWork("normalisation", each * n + 3 * rows, call.moved(n), rule, vector=True)
+
+
+def _batch_norm(call: OpCall) -> OpWork:
+    # Without training a scale and a shift.
+    n, each = prod(call.tensor(0)), 8 if call.truth(5) else 2
+    return OpWork("normalisation", each * n, call.moved(n), f"{each} per element of {call.name}", vector=True)
+
+
+def _norm_gradient(
+    call: OpCall, x: int, read: tuple[int, ...], weight: int, bias: int | None, *, kind: str = "layer"
+) -> OpWork:
+    """Return the work of the gradient of a normalisation.
+
+    Arguments 0 and 1 are the gradient of the result and the input `x`, and `read` are the other arguments that are
+    read: what the forward pass has kept, and the weights. The gradient of the bias has the sizes of the weights;
+    `bias` is the argument that says whether there is one.
+    """
+    plain, with_weight, with_bias = NORM_GRADIENTS[kind]
+    has_weight, has_bias = call.has(weight), bias is not None and call.has(bias)
+    each = plain + with_weight * has_weight + with_bias * has_bias
+    n, size = prod(call.tensor(x)), call.itemsize(x)
+    gradients = [call.bytes_of(weight)] * (has_weight + has_bias) if has_weight else []
+    parts = [*(call.bytes_of(place) for place in (0, 1, *read) if call.has(place)), *gradients]
+    moved = None if size is None or None in parts else sum(part for part in parts if part is not None) + n * size
+    return OpWork("normalisation", each * n, moved, f"{each} per element of {call.name}", vector=True)
+
+
 def _softmax(call: OpCall) -> OpWork:
     n = prod(call.tensor(0))
     each = _TEXTBOOK["@softmax"]
     return OpWork("softmax", each * n, call.moved(n), f"{each} per element of {call.name}", vector=True)
+
+
+def _softmax_gradient(call: OpCall) -> OpWork:
+    n = prod(call.tensor(0))
+    rule = f"{SOFTMAX_GRADIENT} per element of {call.name}"
+    return OpWork("softmax", SOFTMAX_GRADIENT * n, call.moved(n), rule, vector=True)
 
 
 def _copied(call: OpCall) -> OpWork:
@@ -286,6 +361,14 @@ def _looked_up(call: OpCall, index: int) -> OpWork:
     size, width = call.itemsize(0), call.itemsize(index)
     moved = None if size is None or width is None else 2 * found * size + prod(rows) * width
     return OpWork("look-up", 0, moved, f"{call.name} computes nothing")
+
+
+def _embedding_gradient(call: OpCall) -> OpWork:
+    gradient, index = call.tensor(0), call.tensor(1)
+    n, written = prod(gradient), call.ints(2, 1)[0] * gradient[-1] if gradient else 0
+    size, width = call.itemsize(0), call.itemsize(1)
+    moved = None if size is None or width is None else (n + written) * size + prod(index) * width
+    return OpWork("look-up", n, moved, f"1 per element of the gradient of {call.name}", vector=True)
 
 
 def _joined(call: OpCall) -> OpWork:
@@ -393,8 +476,21 @@ _ELEMENTS: Final[_Formulas] = {
     for place in ("", "_")
     for word, formula in (
         *((w, partial(_unary, function=f)) for w, f in _FUNCTIONS.items()),
-        *((w, partial(_binary, each=evaluate(BINARY[f], _TEXTBOOK))) for w, f in _PAIRS.items()),
+        *((w, partial(_binary, each=element_flops(f))) for w, f in _PAIRS.items()),
     )
+}
+_NORMS: Final[_Formulas] = {
+    "aten::native_layer_norm": _layer_norm,
+    "aten::native_layer_norm_backward": partial(_norm_gradient, x=1, read=(3, 4, 5), weight=5, bias=6),
+    "aten::native_group_norm": _group_norm,
+    "aten::native_group_norm_backward": partial(_norm_gradient, x=1, read=(2, 3, 4), weight=4, bias=4),
+    "aten::_fused_rms_norm_backward": partial(_norm_gradient, x=1, read=(3, 4), weight=4, bias=None, kind="rms"),
+    **dict.fromkeys(("aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm"), _batch_norm),
+    "aten::native_batch_norm_backward": partial(_norm_gradient, x=1, read=(2, 5, 6), weight=2, bias=2),
+    **dict.fromkeys(
+        ("aten::cudnn_batch_norm_backward", "aten::miopen_batch_norm_backward"),
+        partial(_norm_gradient, x=0, read=(2, 5, 6), weight=2, bias=2),
+    ),
 }
 _OF_TWO: Final = ("max", "min")
 _WITH_DTYPE: Final = ("sum", "mean", "prod")
@@ -408,12 +504,19 @@ FORMULAS: Final[_Formulas] = {
     **_ATTENTION,
     **_ELEMENTS,
     **dict.fromkeys(("aten::gelu", "aten::gelu_"), _gelu),
-    "aten::native_layer_norm": _layer_norm,
+    "aten::gelu_backward": _gelu_gradient,
+    **{f"aten::{word}_backward": partial(_gradient, function=word) for word in ("sigmoid", "tanh", "silu")},
+    "aten::threshold_backward": partial(_gradient, function="relu"),
+    "aten::native_dropout": _dropout,
+    "aten::native_dropout_backward": _dropout_gradient,
+    **_NORMS,
     **dict.fromkeys(("aten::_softmax", "aten::_log_softmax"), _softmax),
+    **dict.fromkeys(("aten::_softmax_backward_data", "aten::_log_softmax_backward_data"), _softmax_gradient),
     "aten::copy_": _copied,
     **dict.fromkeys(("aten::fill_", "aten::zero_"), _filled),
     "aten::index_select": partial(_looked_up, index=2),
     "aten::embedding": partial(_looked_up, index=1),
+    "aten::embedding_dense_backward": _embedding_gradient,
     "aten::gather": _gathered,
     "aten::cat": _joined,
     **dict.fromkeys(_REDUCTIONS, _reduced),
@@ -425,10 +528,12 @@ VALUED: Final = frozenset(
         *_CONVOLUTIONS,
         *_ATTENTION,
         *_REDUCTIONS,
+        *_NORMS,
         "aten::gelu",
         "aten::gelu_",
+        "aten::gelu_backward",
+        "aten::embedding_dense_backward",
         "aten::index_select",
-        "aten::native_layer_norm",
         "aten::_scaled_mm",
     }
 )

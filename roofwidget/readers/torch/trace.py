@@ -76,8 +76,12 @@ Nk the rows of queries and keys, and d the size of a head.
 | convolutions | 2 x results x input channels of a group x kernel size; backwards the same for each gradient |
 | attention | 4 B H Nq Nk d, half of it if causal and Nq = Nk; 2.5 times that backwards; its softmax is not counted |
 | element-wise | as our operators: ``add``, ``mul`` 1 per result, ``silu`` 5, ``gelu`` 5, or 8 with tanh |
-| ``native_layer_norm`` | 8 per element and 3 per row (6 without weights) |
-| ``_softmax``, ``_log_softmax`` | 5 per element |
+| gradients of functions | ``relu`` 1 per result, ``sigmoid`` and ``tanh`` 3, ``silu`` 9, ``gelu`` 11, or 16 with tanh |
+| ``native_dropout`` | 3 per element, 2 backwards |
+| ``native_layer_norm``, ``native_group_norm`` | 8 per element and 3 per row or group (6 without weights) |
+| batch norms | 8 per element in training, else 2 |
+| gradients of norms | 13 per element (9 without weights); ``_fused_rms_norm_backward`` 9 (6) |
+| ``_softmax``, ``_log_softmax`` | 5 per element, 4 backwards |
 | ``sum``, ``mean``, ``max``, ``argmax``, ``cumsum`` and the like | 1 per element |
 | ``_grouped_mm``, ``_scaled_grouped_mm`` | 2 M N K over all groups |
 | RMS norms | 4 per element and 3 per row; 1 more for a residual, 2 or 3 for a quantised result |
@@ -85,6 +89,7 @@ Nk the rows of queries and keys, and d the size of a head.
 | rotary embedding | 6 per pair of rotated columns |
 | quantisation | 2 per element, 3 if the scales are computed |
 | experts of a mixture | 6 T k D F for T tokens with k experts of D x F each and a gate |
+| ``embedding_dense_backward`` | 1 per element of the gradient |
 | copies, fills, look-ups, ``cat``, writes of a cache | 0 |
 
 Attention with a causal mask and Nq unlike Nk counts the pairs that the mask leaves. PyTorch's ``is_causal`` aligns the

@@ -80,6 +80,27 @@ BINARY: Final[Mapping[str, Count]] = {
 }
 """FLOPs per element of a function of two variables."""
 
+GRADIENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    # A comparison.
+    "relu": ("maximum",),
+    "sigmoid": ("subtract", "multiply", "multiply"),
+    "tanh": ("square", "subtract", "multiply"),
+    "silu": ("sigmoid", "subtract", "multiply", "add", "multiply", "multiply"),
+    # With z = x / sqrt(2): Φ = (1 + erf z) / 2 and x exp(-z²) c, added and multiplied by the gradient.
+    "gelu_erf": (
+        *("scale", "erf", "add", "scale"),
+        *("square", "negative", "exp", "multiply", "scale"),
+        *("add", "multiply"),
+    ),
+    # With u = x (a + b x²) and t = tanh u: (1 + t) / 2 + x (1 - t²) (a + 3 b x²) / 2, multiplied by the gradient.
+    "gelu_tanh": (
+        *("square", "scale", "add", "multiply", "tanh", "add", "scale"),
+        *("square", "subtract", "scale", "add", "multiply", "multiply", "scale"),
+        *("add", "multiply"),
+    ),
+}
+"""The functions of `UNARY` and `BINARY` that the gradient of a function applies to each element."""
+
 
 @operator
 def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) -> Tensor:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (
@@ -23,6 +26,18 @@ from roofwidget.workloads.ops.formulas import (
 )
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
+
+NORM_GRADIENTS: Final[Mapping[str, tuple[int, int, int]]] = {
+    # x̂ 2, the sum of g 1, the sum of g x̂ 2; a product, two differences and a product for the result 4.
+    "layer": (9, 3, 1),
+    # x̂ 1, the sum of g x̂ 2; a product, a difference and a product for the result 3.
+    "rms": (6, 3, 0),
+}
+"""FLOPs per element of the gradient of a normalisation to mean 0 and variance 1, or to a mean square of 1.
+
+The second number is added with weights: g times the weights, and the sum of g x̂ over rows. The third is added with a
+bias: the sum of g over rows.
+"""
 
 
 @operator
