@@ -60,7 +60,8 @@ SUGGESTIONS: Final = MappingProxyType(
         COLLECTIVE: "Find out the bytes that it sends, and give them under 'network': a collective waits for its link "
         "and for other ranks, which the roof of a memory does not show.",
         "unmeasured": "Measure it first.",
-        "unknown": "Find out its FLOPs and its bytes; without both there is no bound.",
+        "unknown": "Find out its FLOPs and its bytes, and the link of the chip if it communicates; without them there "
+        "is no bound.",
     }
 )
 """What to try, by situation."""
@@ -355,6 +356,8 @@ def _what_is_unknown(bound: Bound, row: int) -> str:
     lacking = [work] if math.isnan(bound.compute_time[row]) else []
     if all(math.isnan(seconds[row]) for seconds in bound.judged_memory_time.values()):
         lacking.append("bytes" if bound.memory == "all" else f"bytes at {bound.memory}")
+    if math.isnan(bound.network_time[row]):
+        lacking.append(f"the link of {bound.chip.name} to other chips")
     levels = None if bound.bytes_elsewhere is None else bound.bytes_elsewhere[row]
     why = f"; {where_bytes_are(bound, levels)}" if levels else ""
     return f"{' and '.join(lacking)} not known{why}" if lacking else "its bound is not known"

@@ -10,10 +10,12 @@ import numpy as np
 
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.result import Bound
-from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, MissingFigureError
+from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, MissingFigureError, is_host_link
+from roofwidget.kernels.collectives import unlinked_collectives
 from roofwidget.kernels.columns import Bools, frozen
 from roofwidget.kernels.operations import operations_of
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import counted
 
 
@@ -39,9 +41,11 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     if not (no_peak | no_link).any():
         return bound(kernels, chip, **options)
     found = bound(_without_lost(kernels, no_peak, no_link), chip, **options)
-    integer = operations_of(kernels, found.precision).integer
+    integer, unlinked = operations_of(kernels, found.precision).integer, unlinked_collectives(kernels)
     return replace(
         found,
+        # The link is unknown, and not the bytes over it.
+        unlinked=unlinked if unlinked.any() else None,
         flops=kernels.flops,
         intensity=kernels.intensity,
         rate=kernels.rate,
@@ -63,13 +67,23 @@ def lacking(kernels: Kernels, chip: Chip) -> list[str]:
     """
     sentences = (
         (_without_peaks(kernels, chip), f"a figure that {chip.name} lacks, such as the peak of its precision"),
-        (_without_link(kernels, chip), f"a link to other chips, and {chip.name} has none of known bandwidth"),
+        (_without_link(kernels, chip), _no_link(chip)),
     )
     return [
         f"{counted(count, 'kernel')} need{'s' if count == 1 else ''} {what}."
         for lost, what in sentences
         if (count := int(lost.sum()))
     ]
+
+
+def _no_link(chip: Chip) -> str:
+    """Return what kernels that communicate need, and how a link to the host can be said to be one between chips."""
+    needed = f"a link to other chips, and {chip.name} has none of known bandwidth"
+    if not chip.links or not all(map(is_host_link, chip.links)):
+        return needed
+    how = "replace(links={'Fabric': '32 GB/s'}) or links.Fabric in a file of chips"
+    hosts = f"{listed(chip.links)} lead{'s' if len(chip.links) == 1 else ''} to its host"
+    return f"{needed}: {hosts}; if chips communicate over it, name it otherwise, as in {how}"
 
 
 def _without_peaks(kernels: Kernels, chip: Chip) -> Bools:

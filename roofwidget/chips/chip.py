@@ -367,10 +367,10 @@ class Chip:
         """Return this chip with other fields; the keywords are those of `Chip`.
 
         `peak_flops`, `memories`, `links` and `sources` are merged by name (any case) into the fields of this chip; the
-        name ``"main"`` means the main memory. Other fields are replaced. If a figure changes, its source and checks are
-        dropped. Ceilings under a changed figure are dropped too, unless `ceilings` are given. A ceiling for all
-        precisions is dropped if the peak of the default precision changes. The status becomes ``given``. A new name
-        without an id gets a new id.
+        name ``"main"`` means the main memory. A new link to other chips comes first, so that network bytes use it.
+        Other fields are replaced. If a figure changes, its source and checks are dropped. Ceilings under a
+        changed figure are dropped too, unless `ceilings` are given. A ceiling for all precisions is dropped if the peak
+        of the default precision changes. The status becomes ``given``. A new name without an id gets a new id.
 
         Raises
         ------
@@ -426,12 +426,16 @@ class Chip:
 
     def _merged_links(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         merged: dict[str, Any] = dict(self.links)
+        # Chips communicate over their first link, so a link that a user adds comes before those of the data sheet.
+        added: dict[str, Any] = {}
         for key, value in changes.items():
             name = next((known for known in self.links if known.casefold() == str(key).casefold()), key)
+            is_first = name not in self.links and not is_host_link(str(name))
             # Keep only the latency: the printed figure and the figure per link describe the old bandwidth.
             latency = self.links[name].latency if name in self.links else None
-            merged[name] = value if isinstance(value, Link) else Link(name, value, latency=latency)
-        return merged
+            one = value if isinstance(value, Link) else Link(name, value, latency=latency)
+            (added if is_first else merged)[name] = one
+        return added | merged
 
     def _figures_changed_in(self, new: Chip) -> set[str]:
         """Return the keys of this chip's figures that the chip `new` does not have, or has with another value."""

@@ -50,10 +50,31 @@ def test_kernels_over_a_link_that_a_chip_lacks_are_unknown_and_said_to_be() -> N
     kernels = rw.Kernels(["reduce", "matmul"], [math.nan, 1e14], {"HBM": [1, 1], "network": [1e9, math.nan]})
     found = bound_lenient(kernels, CARD)
     assert found.bound_by.tolist() == ["unknown", "compute"]
-    words = "1 kernel needs a link to other chips, and Card has none of known bandwidth."
-    assert found.notes == (words,)
+    words = "1 kernel needs a link to other chips, and Card has none of known bandwidth"
+    how = (
+        ": 'PCIe' leads to its host; if chips communicate over it, name it otherwise, as in "
+        "replace(links={'Fabric': '32 GB/s'}) or links.Fabric in a file of chips."
+    )
+    assert found.notes == (words + how,)
+    assert bound_lenient(kernels, BARE).notes == (words.replace("Card", "Bare") + ".",)
     linked = CARD.replace(name="Linked", links={"Fabric": "1 GB/s"})
     assert words in repr(compare_chips(kernels, [linked, CARD]))
+
+
+def test_a_collective_over_a_link_that_a_chip_lacks_has_bytes_and_no_known_link() -> None:
+    found = bound_lenient(rw.Kernels(["all-reduce"], [0], {"HBM": [1], "network": [1e9]}, time=[1]), CARD)
+    assert "bytes over a link" not in str(found.notes)
+    (advice,) = rw.advise(found)
+    assert (advice.situation, advice.evidence) == ("unknown", "the link of Card to other chips not known")
+
+
+def test_a_link_that_a_user_adds_comes_before_that_of_the_data_sheet() -> None:
+    linked = rw.Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links={"NVLink": "450 GB/s", "PCIe": "64 GB/s"})
+    over_pcie = linked.replace(links={"Fabric": "32 GB/s"})
+    assert list(over_pcie.links) == ["Fabric", "NVLink", "PCIe"]
+    assert rw.bound(REDUCE, over_pcie).time.tolist() == [1]
+    # A link of the chip with another rate keeps its place, and a link to the host does not come first.
+    assert list(linked.replace(links={"CXL": "32 GB/s", "nvlink": "50 GB/s"}).links) == ["NVLink", "PCIe", "CXL"]
 
 
 def test_the_page_gets_the_link_between_chips_and_never_that_to_the_host() -> None:
