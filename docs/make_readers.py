@@ -41,6 +41,7 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 - `rw.ranks("traces/rank*.json")` compares the ranks of one program: the slowest rank of each kernel, the median, the
   spread, stragglers, and who waits in collectives. A device that is idle, and a kernel that only one rank has, make no
   straggler.
+- `kernels.filter(phases="decode")` keeps a phase of a PyTorch trace; `kernels.groupby("phase")` adds each up.
 - `kernels.groupby("name", "shape")` adds launches up, as sums over sums; `kernels.launches_of(row)` gives them back.
 - `roofwidget read FILE` in a shell, and *How the file was read* in the widget, say from which column and by which rule
   each field came, and what is unknown.
@@ -77,6 +78,7 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | Google Benchmark | `--benchmark_format=json`, then `rw.read("bench.json")` |
 | a trace with operations of unknown work | `kernels.unknown_work()` lists them; [rules](#rules-of-work) in `rw.read("trace.json", work="work.toml")` |
 | kernel times without FLOPs and bytes | `rw.read("times.csv", work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` |
+| a trace or profile with collectives | `rw.network.messages(kernels)`: size, bus bandwidth, the fastest call and what the others took longer; in a shell `roofwidget read FILE` |
 | many files, or the ranks of one program | `rw.read_many("runs/*.csv")`, `rw.ranks("traces/rank*.json")` |
 | a number that looks wrong | `roofwidget read FILE` |
 
@@ -139,8 +141,7 @@ def page() -> str:
     forms = [
         f"| `{name}` | {_first_line(form.work)} | {_keys(form.keys)} |" for name, form in FORMS.items() if form.keys
     ]
-    used = {key for form in FORMS.values() for key in form.keys}
-    keys = KEYS_HEAD + "\n".join(f"| `{key}` | {MEANINGS[key]} |" for key in sorted(used))
+    keys = KEYS_HEAD + "\n".join(f"| `{key}` | {meaning} |" for key, meaning in sorted(MEANINGS.items()))
     return "\n".join([TOP + RULES + "\n".join(forms), keys, FORMATS_HEAD, *head, "", *map(_section, modules)])
 
 

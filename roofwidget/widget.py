@@ -474,6 +474,8 @@ def roofline(chips: Any = None, kernels: Any = None, *, work: Any = None, **trai
     ------
     FileNotFoundError, ProfileError
         As `roofwidget.read`, which reads the profiles.
+    TypeError
+        If a table of kernels is given in place of chips.
 
     Examples
     --------
@@ -481,6 +483,11 @@ def roofline(chips: Any = None, kernels: Any = None, *, work: Any = None, **trai
     >>> rw.roofline(chips=["v5p", "v6e"], kernels=[("matmul", 4.3e9, 1.2e7)])
     RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernel)
     """
+    if isinstance(chips, Kernels):
+        raise TypeError(
+            "roofline: a table of kernels comes second, as in rw.roofline('h100-sxm', kernels); kernels.roofline() "
+            "shows it on the chip that it ran on"
+        )
     if kernels is None and _names_a_file(chips):
         chips, kernels = None, chips
     if isinstance(traits.get("baseline"), (str, os.PathLike)):

@@ -39,6 +39,13 @@ def test_a_path_of_a_profile_without_a_chip_says_what_to_pass(run: Path) -> None
         rw.roofline(run)
 
 
+def test_a_table_in_place_of_chips_is_told_where_it_goes() -> None:
+    kernels = rw.read(TPU)
+    for given in ((kernels,), (kernels, ["h100-sxm"])):
+        with pytest.raises(TypeError, match=r"a table of kernels comes second.*kernels\.roofline\(\) shows it"):
+            rw.roofline(*given)
+
+
 def test_kernels_and_the_earlier_run_may_be_paths(run: Path) -> None:
     widget = rw.roofline("h100-sxm", run, baseline=str(run))
     assert widget.baseline is not None

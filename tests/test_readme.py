@@ -32,6 +32,9 @@ def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.
     shutil.copy(FIXTURES / "ncu" / "two_kernels.ncu-rep", "profile.ncu-rep")
     for name in ("profile.csv", "before.csv", "after.csv", "rank0.csv", "rank1.csv"):
         write(Path(name), "name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\n")
+    sent = {"Collective name": "allreduce", "In msg nelems": 8, "dtype": "Half", "Group size": 2}
+    kernel = {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "ts": 0, "dur": 4, "args": sent}
+    write(Path("trace.json"), {"schemaVersion": 1, "traceEvents": [kernel]})
     text = text_of(README)
     chain = re.search(r"`(rw\.chain\(.*\))`", text)
     assert chain is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -180,6 +181,11 @@ class Messages:
         ranks
             Only groups of this many ranks. By default all groups, which must then have the same number of ranks.
 
+        Warns
+        -----
+        UserWarning
+            If one of the two largest sizes has a single call: ranks may have waited in it.
+
         Raises
         ------
         ValueError
@@ -194,7 +200,17 @@ class Messages:
         if len(sizes) != 1:
             there = ", ".join(f"{one:g}" for one in np.unique(self.ranks[self.kind == kind]))
             raise ValueError(f"ranks must be one of {there}, the numbers of ranks that have a message of kind '{kind}'")
-        return AlphaBeta.of(self.size[rows], self.fastest[rows])
+        model = AlphaBeta.of(self.size[rows], self.fastest[rows])
+        large = np.unique(self.size[rows & (self.size > _MAX_SMALL)])[-2:]
+        calls = [self.count[rows & (self.size == size)].sum() for size in large]
+        if np.isfinite(model.bandwidth) and 1 in calls:
+            sizes_text = " and ".join(format_quantity(float(size), "B") for size in large)
+            warnings.warn(
+                f"the bandwidth is the slope between messages of {sizes_text}, of which the profile has single calls: "
+                "if ranks waited in them, no link has this speed; read a profile of several steps",
+                stacklevel=3,
+            )
+        return model
 
     def __repr__(self) -> str:
         rows = [list(_HEADER), *self._lines(_MAX_LINES)]

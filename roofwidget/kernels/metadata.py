@@ -14,6 +14,7 @@ import numpy.typing as npt
 from roofwidget.kernels import column_meanings, columns
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.support.arguments import mapping_argument, text_argument
+from roofwidget.support.did_you_mean import choose_from
 from roofwidget.units import format_percent, format_quantity
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class TextsByName(Mapping[str, Any]):
         self._columns = columns_by_name
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self._columns:
+            raise KeyError(f"there is no '{name}'{choose_from(name, self._columns)}")
         column = self._columns[name]
         return column.texts() if isinstance(column, DictColumn) else column
 

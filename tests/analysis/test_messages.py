@@ -141,15 +141,25 @@ def test_repeated_sizes_count_with_their_fastest_time() -> None:
 
 
 def test_a_profiles_messages_are_fitted_by_kind_and_ranks() -> None:
-    sizes = [1024, 10**8, 2 * 10**8, 10**8]
-    kinds = ["all-reduce"] * 3 + ["all-gather"]
-    found = messages(profile(kinds, sizes, [1e-5, 1e-3, 2e-3, 5]))
+    sizes = [1024, 10**8, 10**8, 2 * 10**8, 2 * 10**8, 10**8]
+    kinds = ["all-reduce"] * 5 + ["all-gather"]
+    found = messages(profile(kinds, sizes, [1e-5, 1e-3, 4e-3, 2e-3, 7e-3, 5]))
     model = found.fit("all-reduce")
     assert (model.alpha, model.bandwidth) == pytest.approx((1e-5, 1e11), rel=1e-12)
     with pytest.raises(ValueError, match="there is no message of kind 'send'"):
         found.fit("send")
     with pytest.raises(ValueError, match="ranks must be one of 8, the numbers of ranks"):
         found.fit(ranks=4)
+
+
+def test_a_slope_between_single_calls_is_warned_of() -> None:
+    told = "between messages of 100 MB and 200 MB, of which the profile has single calls: if ranks waited"
+    for sizes, time in (([10**8, 2 * 10**8], [1e-3, 2e-3]), ([10**8, 10**8, 2 * 10**8], [1e-3, 4e-3, 2e-3])):
+        found = messages(profile(["all-reduce"] * len(sizes), sizes, time))
+        with pytest.warns(UserWarning, match=told):
+            assert found.fit().bandwidth == pytest.approx(1e11, rel=1e-12)
+    alone = messages(profile(["all-reduce"], [10**8], [1e-3]))
+    assert np.isnan(alone.fit().bandwidth)
 
 
 # -- topologies --------------------------------------------------------------------------------------------------------

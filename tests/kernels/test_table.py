@@ -768,9 +768,18 @@ def test_a_record_keeps_the_times_of_the_devices_and_names_what_a_damaged_one_la
     again = from_record(record)
     assert (again.activity, again.communication) == (table.activity, table.communication)
     del record["activity"]["gap"]
-    with pytest.raises(ValueError, match="activity: .gap."):
+    with pytest.raises(ValueError, match=r"activity: .gap."):
         from_record(record)
 
+
+def test_a_column_that_is_missing_names_those_that_there_are() -> None:
+    table = Kernels(["a"], [1], [2], origin={"flops": "counted", "bytes:main": "a rule"}, extra={"kind": ["x"]})
+    with pytest.raises(KeyError, match=r"there is no .bytes.; did you mean .bytes:main."):
+        table.origin["bytes"]
+    with pytest.raises(KeyError, match=r"there is no .queue.; there are .kind."):
+        table.extra["queue"]
+    assert "bytes" not in table.origin
+    assert table.origin.get("bytes") is None
 
 
 def test_tables_with_and_without_ratios_are_joined() -> None:
