@@ -490,6 +490,37 @@ def test_a_chip_other_than_that_of_the_profile_is_said(capsys: Capture) -> None:
     assert capsys.readouterr().err == ""
 
 
+def unnamed_device(tmp_path: Path) -> str:
+    """Return a trace whose device has no name, and the memory and units of an MI300X."""
+    device = {"id": 0, "name": "", "totalGlobalMem": 206_141_652_992, "numSms": 304}
+    args = {"External id": 1, "Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::BFloat16"] * 2}
+    events = [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "args": args},
+        {"ph": "X", "cat": "kernel", "name": "k", "ts": 5, "dur": 4, "args": {"device": 0, "External id": 1}},
+    ]
+    write(path := tmp_path / "trace.json", json.dumps({"deviceProperties": [device], "traceEvents": events}))
+    return str(path)
+
+
+def test_a_device_without_a_name_has_the_chip_with_its_memory_and_units_as_the_example(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    file = unnamed_device(tmp_path)
+    assert main(["check", file]) == 2
+    said = capsys.readouterr().err
+    assert "its kernels have no roof: the trace does not name the device" in said
+    assert "a memory of 206 GB and 304 units are those of 'mi300x'; say which chip they ran on" in said
+    assert "--chip mi300x" in said
+
+
+def test_a_chip_with_another_memory_or_other_units_than_the_device_is_said(capsys: Capture, tmp_path: Path) -> None:
+    file = unnamed_device(tmp_path)
+    said = f"{file}: --chip judges it by NVIDIA H100 SXM5 80GB; its memory and units are those of 'mi300x'"
+    for chip, is_said in (("h100-sxm", True), ("mi300x", False), (chip_file(tmp_path), False)):
+        assert main(["check", file, "--chip", chip]) == 0
+        assert (said in capsys.readouterr().err) == is_said
+
+
 def test_a_tar_archive_is_refused_in_words(capsys: Capture, tmp_path: Path) -> None:
     write(tmp_path / "trace.json", "{}")
     with tarfile.open(tmp_path / "both.tgz", "w:gz") as archive:

@@ -79,6 +79,45 @@ def test_a_device_that_is_not_one_chip_has_no_chip_and_a_word(name: str, units: 
     assert ran_on("AMD Instinct MI300X", numSms=304) == rw.chip("mi300x")
 
 
+@pytest.mark.parametrize(
+    ("device", "about"),
+    [
+        (
+            {"name": "NVIDIA A100-PG509-200", "totalGlobalMem": 42_297_524_224, "numSms": 108},
+            (
+                "the kernels ran on 'NVIDIA A100-PG509-200', which is not one chip of the catalogue; name a chip; "
+                "a memory of 42.3 GB and 108 units are those of 'a100-sxm-40gb', 'a100-pcie-40gb'"
+            ),
+        ),
+        (
+            {"name": "", "totalGlobalMem": 206_141_652_992, "numSms": 304},
+            (
+                "the trace does not name the device, on which kernels ran: choose a chip to see a roof; "
+                "a memory of 206 GB and 304 units are those of 'mi300x'"
+            ),
+        ),
+        # As many units as the A100 and another memory.
+        (
+            {"name": "GPU X", "totalGlobalMem": 20 * 2**30, "numSms": 108},
+            "the kernels ran on 'GPU X', which is not one chip of the catalogue; name a chip",
+        ),
+        (
+            {"name": "GPU X", "totalGlobalMem": True, "numSms": 10**400},
+            "the kernels ran on 'GPU X', which is not one chip of the catalogue; name a chip",
+        ),
+    ],
+)
+def test_a_device_without_a_known_name_has_the_chips_with_its_memory_and_units(
+    device: dict[str, Any], about: str
+) -> None:
+    listed = [{"id": number, **device} for number in (0, 1)]
+    kernels = rw.read(trace(*listed))
+    assert kernels.chip is None
+    assert about_devices(kernels) == [about]
+    other = rw.read(trace({"id": 0, "name": "GPU X", "numSms": 108, "totalGlobalMem": 42_297_524_224}, {"id": 1}))
+    assert "those of" not in str(other.warnings), "the devices are not alike"
+
+
 def test_kernels_on_a_device_that_is_not_listed_have_no_chip_and_a_word() -> None:
     kernels = rw.read(trace({"id": 0, "name": "NVIDIA H200"}, device=3))
     assert kernels.chip is None

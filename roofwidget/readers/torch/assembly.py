@@ -15,7 +15,7 @@ from roofwidget.kernels.metadata import Activity
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.unknown_work import ARGUMENTS, MISSING, PROPOSED
 from roofwidget.readers.copies import ACROSS, WITHIN
-from roofwidget.readers.devices import one_chip_of
+from roofwidget.readers.devices import fitting_words, one_chip_of
 from roofwidget.readers.input.documents import list_at
 from roofwidget.readers.torch.captures import BY_ORDER, CAPTURED
 from roofwidget.readers.torch.events import NONE, Collected
@@ -146,6 +146,7 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
 # -- kernels -------------------------------------------------------------------------------------------------------
 
 _MAX_NAMED: Final = 5
+_MAX_NUMBER: Final = 1e18
 # Names of kernels that multiply fp32 operands in tf32: for fp32 operands, only tf32 uses the shape s1688.
 _TF32: Final = ("tf32", "s1688gemm")
 _COMMUNICATION: Final = ("nccl", "rccl")
@@ -305,7 +306,25 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
 
 
 def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
-    """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings."""
+    """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings.
+
+    If the devices that a trace lists are alike, the warning names the chips with such a memory and as many units.
+    """
+    chip, about = _named_chip(collected, properties)
+    entries = [entry for entry in list_at(properties, "deviceProperties") if isinstance(entry, dict)]
+    alike = {(_number(entry.get("totalGlobalMem")), _number(entry.get("numSms"))) for entry in entries}
+    if chip is not None or len(alike) != 1 or not about:
+        return chip, about
+    ((memory, units),) = alike
+    more = "" if memory is None or units is None else fitting_words(memory, units)
+    return None, [f"{about[0]}{more}", *about[1:]]
+
+
+def _number(given: object) -> float | None:
+    return float(given) if isinstance(given, int) and not isinstance(given, bool) and 0 < given < _MAX_NUMBER else None
+
+
+def _named_chip(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
     entries = [entry for entry in list_at(properties, "deviceProperties") if isinstance(entry, dict)]
     known = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), int) and entry.get("name")}
     used = set(collected.device.device.integers().tolist())
@@ -321,9 +340,8 @@ def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip |
         return None, [f"the trace does not name {which}, on which kernels ran: choose a chip to see a roof"]
     if not names:
         return None, ["the trace does not name the device: choose a chip to see a roof"]
-    units = [entry.get("numSms") for entry in ran_on.values()]
-    counts = [float(count) for count in units if isinstance(count, int) and not isinstance(count, bool)]
-    return one_chip_of(names, min(counts, default=None))
+    units = [_number(entry.get("numSms")) for entry in ran_on.values()]
+    return one_chip_of(names, min((count for count in units if count is not None), default=None))
 
 
 def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
