@@ -62,6 +62,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="what to do, by what it gains at most, each with evidence and a check that would disprove it",
     )
+    command.add_argument("--all-notes", action="store_true", help="print all notes, not the first 6")
     command.add_argument("--json", action="store_true", help="JSON of the schema in check.schema.json; see docs/ci.md")
     command.add_argument(
         "--fail-below",
@@ -112,7 +113,7 @@ def _check(options: argparse.Namespace) -> int:
     if summary:
         with Path(summary).open("a", encoding="utf-8", newline="\n") as out:
             out.write(markdown(document))
-    print(_json(document) if options.json else text(document, width()))
+    print(_json(document) if options.json else text(document, width(), all_notes=options.all_notes))
     return int(document["exit_status"])
 
 

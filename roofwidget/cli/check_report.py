@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -98,6 +99,7 @@ def report(
         "version": VERSION,
         "roofwidget": version("roofwidget"),
         "file": file,
+        "read": Path(kernels.source).name,
         "summary": {"rule": said.rule, "headline": said.headline, "detail": said.detail, "is_alert": said.is_alert},
         "unknown_work": unknown_work(kernels, top),
         "chip": _chip(bound),

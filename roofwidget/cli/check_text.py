@@ -36,7 +36,7 @@ _CHIPS_HEADER: Final = ("chip", "precision", "time", "faster")
 _MODEL_HEADER: Final = ("", "time", "bytes", "the profile takes", "meaning")
 
 
-def text(document: dict[str, Any], width: int) -> str:
+def text(document: dict[str, Any], width: int, *, all_notes: bool = False) -> str:
     """Return the document as lines of at most `width` letters, except rules and rows of tables with long numbers."""
     lines: list[str] = []
     for line in _summary(document):
@@ -58,7 +58,7 @@ def text(document: dict[str, Any], width: int) -> str:
             lines += textwrap.wrap(remark, width)
     if document["notes"]:
         lines.append("")
-        for note in first_of(document["notes"]):
+        for note in document["notes"] if all_notes else _first_of(document["notes"]):
             lines += textwrap.wrap(f"note: {note}", width, subsequent_indent="  ")
     for line in _verdict(document):
         lines += ["", *textwrap.wrap(line, width)]
@@ -93,18 +93,18 @@ def limit_text(share: float) -> str:
     return format_percent(share, MAX_EXTRA_DIGITS)
 
 
-def first_of(notes: Sequence[str]) -> list[str]:
-    """Return the first notes, and a line that counts the others and says where they are."""
-    more = [f"{line}; --json has all" for line in and_more(len(notes), _MAX_NOTES)]
-    return [*notes[:_MAX_NOTES], *more]
-
-
 def unknown_lines(unknown: dict[str, Any]) -> list[tuple[str, str | None]]:
     """Return what the rows of unknown work with most time lack, each with its proposed rule."""
     rows = [row for row in unknown["rows"] if row["share"] >= _MIN_UNKNOWN_SHARE][:_MAX_UNKNOWN]
     found = [(f"Unknown: {one_line(row['name'])}, {_lacks(row)}", row["rule"]) for row in rows]
     more = len(unknown["rows"]) - len(rows) + unknown["not_listed"]
     return [*found, (f"Unknown: {more:,} more; 'roofwidget check --json' lists them", None)] if rows and more else found
+
+
+def _first_of(notes: Sequence[str]) -> list[str]:
+    """Return the first notes, and a line that counts the others and says how to see them."""
+    more = [f"{line}; --all-notes prints them" for line in and_more(len(notes), _MAX_NOTES)]
+    return [*notes[:_MAX_NOTES], *more]
 
 
 def _lacks(row: dict[str, Any]) -> str:
@@ -124,8 +124,9 @@ def _title(document: dict[str, Any]) -> list[str]:
     kernels = counted(program["judged_kernels"], "kernel")
     judged = f"{kernels} with a known roof, {format_percent(share)} of {format_quantity(program['time_s'], 's')}"
     reached = f"together {format_percent(program['utilization'])} of the roof"
+    read = one_line(document["read"])
     return [
-        document["file"],
+        document["file"] + (f", from which '{read}' was read" if read and read not in document["file"] else ""),
         f"On {chip['name']} ({chip['precision']}, {chip['memory']}; {rates}).",
         f"{judged}: {reached}, at most {format_quantity(program['headroom_s'], 's')} to gain.",
     ]

@@ -490,6 +490,38 @@ def test_a_chip_other_than_that_of_the_profile_is_said(capsys: Capture) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_the_file_that_was_read_of_a_folder_is_named_and_one_that_was_given_is_not_named_again(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "runs")
+    (tmp_path / "runs").mkdir()
+    for name, events in (("step", replayed()), ("capture", captured())):
+        (tmp_path / "runs" / f"{name}.trace.json").write_bytes(trace_of(*events))
+    assert main(["check", file, "--chip", "h100-sxm"]) == 0
+    assert f"{file}, from which 'step.trace.json' was read" in capsys.readouterr().out
+    assert document(capsys, file, "--chip", "h100-sxm")["read"] == "step.trace.json"
+    alone = str(tmp_path / "runs" / "step.trace.json")
+    assert main(["check", alone, "--chip", "h100-sxm"]) == 0
+    assert "from which" not in capsys.readouterr().out
+
+
+def test_all_notes_can_be_printed(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, read = profile_file(tmp_path, "gemm,1e12,1e9,0.1"), rw.read
+    notes = [f"note {number}" for number in range(9)]
+    monkeypatch.setattr(
+        "roofwidget.cli.options.read", lambda *args, **more: read(*args, **more).replace(warnings=notes)
+    )
+    assert main(["check", file, "--chip", "h100-sxm"]) == 0
+    few = capsys.readouterr().out.splitlines()
+    assert [line for line in few if line.startswith("note: ")] == [
+        *(f"note: note {number}" for number in range(6)),
+        "note: … and 3 more; --all-notes prints them",
+    ]
+    assert main(["check", file, "--chip", "h100-sxm", "--all-notes"]) == 0
+    every = capsys.readouterr().out.splitlines()
+    assert [line for line in every if line.startswith("note: ")] == [f"note: {one}" for one in notes]
+
+
 def unnamed_device(tmp_path: Path) -> str:
     """Return a trace whose device has no name, and the memory and units of an MI300X."""
     device = {"id": 0, "name": "", "totalGlobalMem": 206_141_652_992, "numSms": 304}
