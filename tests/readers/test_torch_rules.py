@@ -457,14 +457,28 @@ def _(draw: Draw) -> tuple[OpCall, float, float]:
 # -- state space models --------------------------------------------------------------------------------------------
 
 
-@rule("_C::selective_scan_fwd")
-def _(draw: Draw) -> tuple[OpCall, float, float]:
+def scanned(draw: Draw, name: str) -> tuple[OpCall, int, int]:
     b, d, length, n = draw(1, 4), draw(1, 90), draw(1, 90), draw(1, 20)
     u, small = tensor("bf16", b, d, length), tensor("bf16", b, n, length)
     args = [u, u, tensor("fp32", d, n), small, small, tensor("fp32", d), u]
     flops = 9 * b * length * d * n + 2 * b * length * d
     moved = 4 * 2 * b * d * length + 4 * d * n + 2 * 2 * b * n * length + 4 * d
-    return op("_C::selective_scan_fwd", *args), flops, moved
+    return op(name, *args), flops, moved
+
+
+@rule("SelectiveScanFn")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    return scanned(draw, "SelectiveScanFn")
+
+
+@rule("_C::selective_scan_fwd")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    call, flops, moved = scanned(draw, "_C::selective_scan_fwd")
+    (b, d, _), (_, n) = call.tensor(0), call.tensor(2)
+    state = tensor("bf16", 300, d, n)
+    args = [Arg(sizes, kind) for sizes, kind in zip(call.dims, call.types or (), strict=True)]  # type: ignore[arg-type]
+    # Each sequence of the batch writes its state.
+    return op(call.name, *args, NONE, value("True"), NONE, NONE, NONE, state), flops, moved + 2 * b * d * n
 
 
 @rule("_C::causal_conv1d_fwd")
@@ -733,6 +747,26 @@ def test_the_work_of_an_operation_is_what_its_sizes_say(name: str, seed: int) ->
 def test_a_product_is_judged_by_the_roof_of_its_left_operand_and_not_of_its_result(name: str, precision: str) -> None:
     call, _, _ = CASES[name](drawing(3))
     assert WorkTable([call]).precision.at(0) == precision
+
+
+def test_a_scan_of_a_server_writes_the_state_of_each_sequence_and_may_read_it() -> None:
+    # 3 sequences of 40 rows in all, 8 channels, 16 states; D and z are given.
+    u, small = tensor("fp32", 8, 40), tensor("fp32", 1, 16, 40)
+    args = [u, u, tensor("fp32", 8, 16), small, small, tensor("fp32", 8), u, NONE, value("True")]
+    offsets, states = tensor("int32", 4), tensor("fp32", 100, 8, 16)
+    moved = 4 * (4 * 320 + 128 + 2 * 640 + 8)
+    fresh = known(op("_C::selective_scan_fwd", *args, offsets, tensor("int32", 3), NONE, states))
+    assert (fresh.flops, fresh.bytes, fresh.bytes_are) == (
+        9 * 320 * 16 + 2 * 320,
+        moved + 4 * 3 * 8 * 16,
+        Certainty.EXACT,
+    )
+    with_initial = Arg([3], "bool")
+    later = known(op("_C::selective_scan_fwd", *args, offsets, tensor("int32", 3), with_initial, states))
+    assert (later.bytes, later.bytes_are) == (fresh.bytes, Certainty.AT_LEAST)
+    assert "which sequences continue is on the device" in later.bytes_rule
+    unknown = known(op("_C::selective_scan_fwd", *args, NONE, tensor("int32", 3), NONE, states))
+    assert (unknown.flops, unknown.bytes) == (fresh.flops, None)
 
 
 def test_transformer_engine_has_its_fp8_operands_as_bytes() -> None:

@@ -449,9 +449,24 @@ def _scan(given: Given) -> OpWork:
     skip, gate = given.has("skip"), given.has("gate")
     flops = 9 * n * a[1] + n * (skip + gate)
     read = given.read("x", "states", "read", "skip", "gate")
-    moved = total([read, times(n, given.itemsize("x"))])
+    # The state of each sequence is written at its end, and read where the sequence continues an earlier one.
+    state = times(_sequences(given, u), prod(a), given.itemsize("state")) if given.has("state") else 0
+    continues = given.has("initial")
+    moved = total([read, times(n, given.itemsize("x")), state])
     rule = f"9 L D N{' + L D' * (skip + gate)}, L D = {n}, N = {a[1]}"
-    return OpWork("scan", flops, moved, rule, vector=True, bytes_rule="inputs and result once")
+    how = "inputs and result once"
+    if given.has("state"):
+        how += ", the state of each sequence written"
+        how += " (lower bound: which sequences continue is on the device)" if continues else ""
+    are = Certainty.AT_LEAST if continues else Certainty.EXACT
+    return OpWork("scan", flops, moved, rule, vector=True, bytes_rule=how, bytes_are=are)
+
+
+def _sequences(given: Given, x: Dims) -> int | None:
+    """Return the number of sequences: by their offsets, or else the first axis of a batch; None if nothing says."""
+    if given.has("lengths"):
+        return max(given.tensor("lengths", 1)[0] - 1, 0)
+    return x[0] if len(x) == 3 else None  # noqa: PLR2004 - batch, columns, rows
 
 
 def _short_convolution(given: Given) -> OpWork:
@@ -589,7 +604,13 @@ FORMS: Final[Mapping[str, Form]] = {
     "softmax": Form(_softmax, {"x": Key.INPUT}),
     "elements": Form(_elements, {"x": Key.INPUT, "each": Key.AMOUNT, "family": Key.TEXT}),
     "moved": Form(_moved, {"read": Key.INPUTS, "written": Key.INPUTS}),
-    "scan": Form(_scan, {**dict.fromkeys(("x", "states", "skip", "gate"), Key.INPUT), "read": Key.INPUTS}),
+    "scan": Form(
+        _scan,
+        {
+            **dict.fromkeys(("x", "states", "skip", "gate", "state", "initial", "lengths"), Key.INPUT),
+            "read": Key.INPUTS,
+        },
+    ),
     "short convolution": Form(_short_convolution, dict.fromkeys(("x", "weight", "bias", "state"), Key.INPUT)),
     "mamba2": Form(_mamba2, dict.fromkeys(("x", "weight", "heads", "chunk", "head_size", "groups"), Key.INPUT)),
     "unknown": Form(_unknown, {}),

@@ -40,6 +40,7 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         "head_size": "the argument with the columns of a head",
         "heads": "a tensor with an element per head",
         "ids": "the experts of each token, T x k",
+        "initial": "which sequences begin with an earlier state",
         "k": "K, the size that is summed over; in attention and rotary: the keys",
         "keys": "rows of keys that are read",
         "kind": '"rms" or "layer"',
@@ -78,7 +79,8 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         "skip": "the weights of the skip connection",
         "slots": "the places of the rows in the cache",
         "stage": 'which products of the experts: "all", "1" (up and gate) or "2" (down)',
-        "state": "the columns of the state, which are read and written",
+        "state": "the state: of a convolution the last columns, read and written; of a scan written at the end of a "
+        "sequence",
         "states": "the state matrix, D x N",
         "table": "the table of sines and cosines",
         "tokens": "rows of x; by default from its sizes",
