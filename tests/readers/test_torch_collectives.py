@@ -147,7 +147,15 @@ def test_splits_that_differ_send_what_the_busiest_side_sends_to_others() -> None
     assert table.network_bytes[0] == pytest.approx(8 * 8, rel=1e-12)
     assert table.extra["message size (B)"][0] == pytest.approx(8 * 8 * 3 / 2, rel=1e-12)
     assert table.extra["shape"][0] == "20 elements, 3 ranks, uneven"
-    assert "its splits: the larger of what the rank sends to and gets from others" in table.origin["bytes:network"][0]
+    assert table.origin["bytes:network"][0].endswith("the larger of what the rank sends to and gets from others")
+
+
+def test_the_part_of_a_rank_whose_place_is_unknown_is_the_mean_of_its_splits_and_said_so() -> None:
+    about: Any = {"sent": 12, "got": 12, "dtype": "Float", "ranks": 3, "splits": "[3, 2, 1]", "splits_out": "[2, 2, 2]"}
+    table = one("ncclDevKernel_SendRecv", collective="all_to_allv", **about)
+    # 6 - 2 of 6 rows of 8 bytes are sent to others.
+    assert table.network_bytes[0] == pytest.approx(4 * 8, rel=1e-12)
+    assert table.origin["bytes:network"][0].endswith("gets from others (its own part is taken as the mean)")
 
 
 def test_a_list_of_splits_that_the_profiler_has_cut_counts_as_even_and_says_so() -> None:

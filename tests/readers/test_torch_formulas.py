@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from roofwidget.readers.torch.calls import _ARGUMENTS, OpCall, OpWork, assumption_warnings
+from roofwidget.readers.torch.dtypes import DTYPES
 from roofwidget.readers.torch.work import work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
@@ -40,6 +41,12 @@ CASES = [
         call("aten::_scaled_mm", [[5, 11], [11, 7], *[NONE] * 6], "c10::Float8_e4m3fn", [""] * 6 + ["15", "True"]),
         770,
         55 + 77 + 2 * 35,
+    ),
+    # ScalarType 24 is fp8.
+    (
+        call("aten::_scaled_mm", [[5, 11], [11, 7], *[NONE] * 6], "c10::Float8_e4m3fn", [""] * 6 + ["24", "True"]),
+        770,
+        55 + 77 + 35,
     ),
     (call("aten::mv", [[5, 11], [11]]), 110, 4 * (55 + 11 + 5)),
     (call("aten::dot", [[11], [11]]), 22, 4 * 23),
@@ -278,6 +285,20 @@ def test_the_work_of_a_call_follows_from_its_shapes(given: OpCall, flops: int, m
 def test_a_tensor_after_the_arguments_is_the_result_and_moves_once(given: OpCall, moved: int) -> None:
     work = known_work(given)
     assert work.bytes == moved
+
+
+def test_dtypes_have_the_names_and_sizes_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    same = {"Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16"}
+    same |= {"Float": "float32", "Double": "float64", "ComplexFloat": "complex64", "ComplexDouble": "complex128"}
+    found = {dtype.name: getattr(torch, same.get(dtype.name, dtype.name.lower()), None) for dtype in DTYPES}
+    known = {name: dtype for name, dtype in found.items() if dtype is not None}
+    assert len(known) > 12
+    sizes = {dtype.name: dtype.itemsize for dtype in DTYPES}
+    assert {name: dtype.itemsize for name, dtype in known.items()} == {name: sizes[name] for name in known}
+    # c10/core/ScalarType.h of PyTorch 2.13.
+    numbers = [*range(8), 9, 10, 11, 15, 23, 24, 25, 26, 44, 45]
+    assert [dtype.number for dtype in DTYPES] == numbers
 
 
 def test_the_products_of_compiled_code_move_their_result_once() -> None:

@@ -10,6 +10,7 @@ from enum import Enum
 from math import prod
 from typing import Final, NamedTuple
 
+from roofwidget.readers.torch.dtypes import DTYPES
 from roofwidget.readers.torch.steps import Requests, Step
 
 Dims = tuple[int, ...]
@@ -31,22 +32,11 @@ class Certainty(Enum):
     ESTIMATE = "estimate"
 
 
+# Products of complex numbers have other FLOPs, so their dtypes count as unknown.
+_REAL: Final = [dtype for dtype in DTYPES if not dtype.ours.startswith("complex")]
 _DTYPES: Final[Mapping[str, tuple[str, int]]] = {
-    "float": ("fp32", 4),
-    "double": ("fp64", 8),
-    "c10::Half": ("fp16", 2),
-    "c10::BFloat16": ("bf16", 2),
-    **{f"c10::Float8_{form}": ("fp8", 1) for form in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")},
-    "long int": ("int64", 8),
-    "long": ("int64", 8),
-    "int": ("int32", 4),
-    "short int": ("int16", 2),
-    "short": ("int16", 2),
-    "signed char": ("int8", 1),
-    "unsigned char": ("int8", 1),
-    "bool": ("bool", 1),
-    # A byte has two elements; sizes count bytes.
-    "c10::Float4_e2m1fn_x2": ("fp4", 1),
+    **{dtype.in_traces: (dtype.ours, dtype.itemsize) for dtype in _REAL},
+    **{dtype.in_traces.removesuffix(" int"): (dtype.ours, dtype.itemsize) for dtype in _REAL},
 }
 _ARGUMENTS: Final[Mapping[str, int]] = {
     f"aten::{word}": count

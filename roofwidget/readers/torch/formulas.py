@@ -12,8 +12,9 @@ from functools import partial
 from math import prod
 from typing import Final, TypeAlias
 
-from roofwidget.readers.torch.calls import Assumption, Dims, OpCall, OpWork, UnknownWork
+from roofwidget.readers.torch.calls import Assumption, Dims, OpCall, OpWork, UnknownWork, whole
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
+from roofwidget.readers.torch.given import itemsize_of_scalar_type
 from roofwidget.support.precisions import is_integer
 from roofwidget.workloads import Graph
 from roofwidget.workloads.convention import CONVENTIONS, Convention
@@ -26,8 +27,6 @@ _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _HALF: Final = Convention("half", causal="half").environment
 SOFTMAX_GRADIENT: Final = 4
 """FLOPs per element of the gradient of a softmax, or of its logarithm: a function or product, a sum, two more."""
-# The dtypes that _scaled_mm may write: their numbers in PyTorch's ScalarType, and the bytes of an element.
-_WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
 
 def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
@@ -40,7 +39,7 @@ def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
 
 
 def _scaled_product(call: OpCall) -> OpWork:
-    work = _product(call, 0, result=_WRITTEN.get(call.value(6)))
+    work = _product(call, 0, result=itemsize_of_scalar_type(whole(call.value(6))))
     return work if call.values is not None else work._replace(assumed=Assumption.OPERANDS_DTYPE)
 
 

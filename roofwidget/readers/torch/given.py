@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork, whole
+from roofwidget.readers.torch.dtypes import BY_NUMBER
 from roofwidget.readers.torch.typed import typed
 from roofwidget.support.did_you_mean import choose_from
 
@@ -216,7 +217,5 @@ def bits(number: Number, width: Number) -> Number:
 
 def itemsize_of_scalar_type(number: int | None) -> int | None:
     """Return the bytes of PyTorch's ``ScalarType`` with a number; None if the number is None or of another type."""
-    return None if number is None else _SCALAR_TYPES.get(number)
-
-
-_SCALAR_TYPES: Final = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 15: 2, 23: 1, 24: 1, 25: 1, 26: 1}
+    known = None if number is None else BY_NUMBER.get(number)
+    return None if known is None else known.itemsize

@@ -20,6 +20,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.input.documents import list_at
 from roofwidget.readers.torch.calls import OpCall, UnknownWork, whole
+from roofwidget.readers.torch.dtypes import BY_NAME
 from roofwidget.support.arrays import Integers
 
 METADATA: Final = "Collective name"
@@ -27,23 +28,7 @@ METADATA: Final = "Collective name"
 
 # -- metadata ------------------------------------------------------------------------------------------------------
 
-# PyTorch's names of dtypes in the metadata (ScalarType): our name, and bytes of an element.
-_DTYPES: Final[Mapping[str, tuple[str, int]]] = {
-    "Float": ("fp32", 4),
-    "Double": ("fp64", 8),
-    "Half": ("fp16", 2),
-    "BFloat16": ("bf16", 2),
-    **{f"Float8_{form}": ("fp8", 1) for form in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")},
-    "Byte": ("int8", 1),
-    "Char": ("int8", 1),
-    "Short": ("int16", 2),
-    "Int": ("int32", 4),
-    "Long": ("int64", 8),
-    "Bool": ("bool", 1),
-    "ComplexFloat": ("complex64", 8),
-    "ComplexDouble": ("complex128", 16),
-}
-# The same in names of kernels, such as AllReduce_Sum_bf16_RING_LL and AllReduce_RING_LL_Sum_float.
+# Dtypes in names of kernels, such as AllReduce_Sum_bf16_RING_LL and AllReduce_RING_LL_Sum_float.
 _IN_NAMES: Final = re.compile(
     r"(?:AllReduce|Reduce|ReduceScatter)_(?:RING_LL_|TREE_LL_)?[A-Z][A-Za-z]*_([a-z_]*[a-z]\d*)(?=_|\(|$)"
 )
@@ -282,7 +267,8 @@ def sent_by(message: Message, world: World) -> Sent | None:
     if kind in _ROOTED and parts and ranks is not None:
         # The root has the parts of all ranks, and another rank only its own.
         elements = min(parts) * ranks
-    dtype, item = _DTYPES.get(message.dtype, (message.dtype or None, None))
+    known = BY_NAME.get(message.dtype)
+    dtype, item = (known.ours, known.itemsize) if known is not None else (message.dtype or None, None)
     size = None if elements is None or item is None else float(elements * item)
     local = None if not counts or item is None else float(sum(counts) * item)
     group = f"{message.group} {message.members}".strip()
@@ -306,6 +292,7 @@ def _uneven(even: Sent, message: Message, world: World, item: float) -> Sent:
             kept = side[own] if own is not None and own < len(side) else sum(side) / len(side)
             busiest = max(busiest, (sum(side) - kept) * elements / sum(side) * item)
     rule = f"{even.rule}; its splits: the larger of what the rank sends to and gets from others"
+    rule += " (its own part is taken as the mean)" if own is None else ""
     return replace(even, size=busiest * ranks / (ranks - 1), is_even=False, rule=rule)
 
 
@@ -383,7 +370,7 @@ def sent_by_call(call: OpCall, kernel: str, world: World) -> Sent | None:
     if put is None or got is None:
         return None
     found = Sent(kind, None, None, ranks, max(put, got), None, rule=f"arguments of {call.name}")
-    element = _element_of(call, at_in, at_out) or _DTYPES.get(_dtype_in(kernel))
+    element = _element_of(call, at_in, at_out) or _element_in(kernel)
     if element is None:
         return found
     dtype, item = element
@@ -429,6 +416,8 @@ def _group_size(call: OpCall, position: int | None, kernel: str) -> int | None:
     return int(value) if re.fullmatch(r"[1-9]\d{0,8}", value) else None
 
 
-def _dtype_in(kernel: str) -> str:
+def _element_in(kernel: str) -> tuple[str | None, int] | None:
+    """Return the dtype that the name of a kernel has, and the bytes of its elements; None if it has none."""
     found = _IN_NAMES.search(kernel)
-    return _NAMED_DTYPES.get(found[1], "") if found else ""
+    dtype = BY_NAME.get(_NAMED_DTYPES.get(found[1], "")) if found else None
+    return None if dtype is None else (dtype.ours, dtype.itemsize)
