@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,8 +17,11 @@ _OPERATION: Final = (
     r"(?:all[-_ ]?reduce|all[-_ ]?gather|reduce[-_ ]?scatter|(?:ragged[-_ ])?all[-_ ]?to[-_ ]?all"
     r"|collective[-_ ]?(?:permute|broadcast))(?![a-z])"
 )
-# Matches a collective instruction of XLA, such as all-reduce.3, and a kernel of NCCL or RCCL.
-_NAME: Final = re.compile(rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel", re.IGNORECASE)
+LIBRARIES: Final = r"nccl|rccl|cross_device_reduce|deep_ep::"
+"""A pattern of the names of kernels that communicate: of NCCL and RCCL, vLLM and SGLang, and DeepEP."""
+_OF_LIBRARY: Final = re.compile(LIBRARIES, re.IGNORECASE)
+# Matches a collective instruction of XLA, such as all-reduce.3, and a kernel of a library.
+_NAME: Final = re.compile(rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel|cross_device_reduce|deep_ep::", re.IGNORECASE)
 _CATEGORY: Final = re.compile(rf"^(?:communication|collectives?)$|{_OPERATION}", re.IGNORECASE)
 
 
@@ -31,6 +35,17 @@ def collectives(kernels: Kernels) -> Bools:
     [True, False]
     """
     return frozen(_matches(kernels.codes("name"), _NAME) | _matches(kernels.codes("category"), _CATEGORY))
+
+
+def communicates(names: Sequence[str]) -> Bools:
+    """Return for each name of a kernel whether the kernel communicates, shape (n,).
+
+    Examples
+    --------
+    >>> communicates(["ncclDevKernel_SendRecv", "void vllm::cross_device_reduce_1stage<half, 4>", "gemm"]).tolist()
+    [True, True, False]
+    """
+    return np.array([_OF_LIBRARY.search(name) is not None for name in names], dtype=np.bool_)
 
 
 def is_collective_category(category: str) -> bool:
@@ -70,4 +85,4 @@ def _matches(column: DictColumn, pattern: re.Pattern[str]) -> Bools:
 def _may_match(text: str) -> bool:
     """Return whether a text contains one of the parts of which every text that a pattern matches contains one."""
     low = text.lower()
-    return "all" in low or "reduce" in low or "ccl" in low or "collect" in low or "commun" in low
+    return any(part in low for part in ("all", "reduce", "ccl", "collect", "commun", "deep_ep"))

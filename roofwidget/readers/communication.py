@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Final
-
 import numpy as np
 
 from roofwidget.kernels.collectives import collectives
-from roofwidget.kernels.columns import Bools
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted
 from roofwidget.units import format_percent
-
-_NAMES: Final = re.compile(r"nccl|rccl|cross_device_reduce|deep_ep::", re.IGNORECASE)
-
-
-def communicates(names: Sequence[str]) -> Bools:
-    """Return for each name of a kernel whether it communicates, shape (n,).
-
-    Examples
-    --------
-    >>> communicates(["ncclDevKernel_SendRecv", "void vllm::cross_device_reduce_1stage<half, 4>", "gemm"]).tolist()
-    [True, True, False]
-    """
-    return np.array([_NAMES.search(name) is not None for name in names], dtype=np.bool_)
 
 
 def with_unsized_note(kernels: Kernels) -> Kernels:

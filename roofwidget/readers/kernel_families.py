@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from roofwidget.kernels.collectives import LIBRARIES
+
 _FAMILIES: Final = {
-    "collective": r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|cross_device_reduce",
+    "collective": rf"{LIBRARIES}|all_?reduce|all_?gather|reduce_?scatter",
     "attention": r"flash|fmha|attention|attn|sdpa",
     "convolution": r"conv(?!ert)|fprop|dgrad|wgrad|winograd",
     "matrix product": r"gemm|gemv|nvjet|cutlass|matmul|splitk|\bCijk_|(?<![a-z])mm(?![a-z])",

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
+from roofwidget.kernels.collectives import collectives, communicates
+from roofwidget.readers.kernel_families import kernel_family
 from roofwidget.wire import kernels_to_wire
 
 CHIP = rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12}, links={"Link": 1e11})
@@ -62,6 +64,15 @@ def test_a_collective_with_bytes_over_its_link_is_judged_by_its_link() -> None:
     bound = rw.bound(table, CHIP)
     assert (bound.bound_by.tolist(), bound.headroom.tolist(), bound.notes) == (["network"], [8], ())
     assert kernels_to_wire(table)["unlinked"] is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["deep_ep::intranode::dispatch<8>", "void vllm::cross_device_reduce_2stage<half, 8>", "ncclDevKernel_SendRecv"],
+)
+def test_kernels_of_libraries_that_communicate_are_collectives(name: str) -> None:
+    assert collectives(rw.Kernels([name], [0], [1])).tolist() == communicates([name]).tolist() == [True]
+    assert kernel_family(name) == "collective"
 
 
 def test_reductions_and_gathers_on_one_chip_are_no_collectives() -> None:

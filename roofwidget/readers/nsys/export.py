@@ -15,12 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import Chip
+from roofwidget.kernels.collectives import communicates
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, Floats
 from roofwidget.kernels.communication import overlap_of
 from roofwidget.kernels.metadata import Communication
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import copies
-from roofwidget.readers.communication import communicates, with_unsized_note
+from roofwidget.readers.communication import with_unsized_note
 from roofwidget.readers.devices import named_apart, one_chip_of
 from roofwidget.readers.input import databases
 from roofwidget.readers.input.databases import Database

@@ -149,7 +149,6 @@ _MAX_NAMED: Final = 5
 _MAX_NUMBER: Final = 1e18
 # Names of kernels that multiply fp32 operands in tf32: for fp32 operands, only tf32 uses the shape s1688.
 _TF32: Final = ("tf32", "s1688gemm")
-_COMMUNICATION: Final = ("nccl", "rccl")
 
 NO_SHAPES: Final = "no shapes in this profile, so FLOPs and bytes are unknown: profile with record_shapes=True"
 
@@ -271,7 +270,7 @@ def device_kernels(
         work.bytes_by_level(),
         time=rows.time * _MICRO,
         precision=_with_tf32(table.precision[rows.call], kernel),
-        category=_device_category(table.category[rows.call], kernel, work.copies),
+        category=with_words(table.category[rows.call], [("copy", work.copies)]),
         origin=_with_source(_with_share(work.origin(table, rows), rows.share < 1), owners, rows)
         | {"time": "dur of the kernels' events" if by_operation else "dur of the kernel's event"},
         extra={
@@ -405,13 +404,6 @@ def _with_tf32(precision: DictColumn, kernel: DictColumn) -> DictColumn:
     named = np.array([any(mark in (word or "") for mark in _TF32) for word in kernel.values])[kernel.codes]
     is_fp32 = np.array([word == "fp32" for word in precision.values])[precision.codes]
     return dict_column([*precision.values, "tf32"], np.where(named & is_fp32, len(precision.values), precision.codes))
-
-
-def _device_category(category: DictColumn, kernel: DictColumn, copies: Bools) -> DictColumn:
-    talks = np.array([any(mark in (word or "").lower() for mark in _COMMUNICATION) for word in kernel.values])
-    n = len(category.values)
-    codes = np.where(copies, n, np.where(talks[kernel.codes], n + 1, category.codes))
-    return dict_column([*category.values, "copy", "communication"], codes)
 
 
 def _with_share(origins: Mapping[str, DictColumn], shares: Bools) -> Mapping[str, DictColumn]:

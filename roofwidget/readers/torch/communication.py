@@ -9,6 +9,7 @@ import numpy as np
 
 from roofwidget.analysis.network import algorithm_bandwidth, bus_bandwidth, bus_factor
 from roofwidget.chips import NETWORK
+from roofwidget.kernels.collectives import communicates
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, Bools, DictColumn, Floats, known_or
 from roofwidget.kernels.communication import (
     ALGORITHM_BANDWIDTH,
@@ -26,7 +27,6 @@ from roofwidget.kernels.communication import (
 from roofwidget.kernels.metadata import Communication
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.unknown_work import MISSING, PROPOSED
-from roofwidget.readers.communication import communicates
 from roofwidget.readers.torch.events import Collected
 from roofwidget.readers.torch.messages import Sent, World, sent_by, sent_by_call
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy, with_words
