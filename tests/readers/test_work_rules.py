@@ -11,8 +11,10 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
+from roofwidget.readers.torch.calls import Certainty, OpCall
 from roofwidget.readers.torch.forms import FORMS
 from roofwidget.readers.torch.meanings import MEANINGS
+from roofwidget.readers.torch.rules import WorkRules, checked_work
 
 MOE = (
     '"mine::moe" = { op = "moe", x = 0, experts = "dims[1][1]", active = 4, ffn = 2880, d = 2880, weight_bits = 4.25 }'
@@ -166,6 +168,22 @@ def test_a_lower_bound_counts_and_an_upper_bound_is_only_said() -> None:
     most = work('"mine::moe" = { flops = 5e20, bytes = 6, at_most = true }', ONE)
     np.testing.assert_equal((most.flops, most.bytes), ([np.nan], [np.nan]))
     assert most.origin["flops"].tolist() == ['unknown: work.toml:1 "mine::moe": at most 5e+20: 5e+20']
+
+
+def test_only_an_amount_that_a_rule_types_is_its_lower_bound() -> None:
+    product = OpCall("mine::mlp", [[4, 8], [16, 8]], ["bf16"] * 2)
+    form = {"op": "linear", "x": 0, "weight": 1, "at_least": True}
+
+    def bounds(**more: Any) -> tuple[Certainty, Certainty]:
+        found = checked_work(WorkRules({"mine::mlp": {**form, **more}}), "mine::mlp", product.to_text())
+        assert found is not None
+        return found.flops_are, found.bytes_are
+
+    exact, least = Certainty.EXACT, Certainty.AT_LEAST
+    assert bounds() == (least, least)
+    assert bounds(bytes=6) == (exact, least)
+    assert bounds(flops=6) == (least, exact)
+    assert bounds(flops=6, bytes=6) == (least, least)
 
 
 def test_the_kernels_of_a_part_share_the_work_of_the_operation_by_time() -> None:

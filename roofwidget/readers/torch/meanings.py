@@ -10,7 +10,7 @@ MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "a": "the left matrix, M x K",
         "active": "how many experts each token uses, such as 4 in gpt-oss-20b",
-        "at_least": "whether the numbers are lower bounds",
+        "at_least": "whether flops and bytes of the rule are lower bounds; without them those of its op",
         "at_most": "whether the numbers are upper bounds, which only the origin names",
         "b": "the right matrix, K x N; of experts N x K each",
         "backward": "whether this is the backward pass",

@@ -136,13 +136,7 @@ class Rule:
             rule = work.bytes_rule or f"{value} over the link"
             work = work._replace(link_bytes=given.valued("link_bytes", value), bytes_rule=rule)
         if self.keys.get("at_least"):
-            note = f" (lower bound: {self.keys.get('missing', 'by the rule')})"
-            work = work._replace(
-                rule=work.rule and work.rule + note,
-                bytes_rule=work.bytes_rule and work.bytes_rule + note,
-                flops_are=Certainty.AT_LEAST,
-                bytes_are=Certainty.AT_LEAST,
-            )
+            work = self._at_least(work)
         if self.keys.get("at_most"):
             # An upper bound must not put a kernel above its roof, so it is said and not counted.
             work = work._replace(
@@ -156,6 +150,16 @@ class Rule:
             flops_by_user=bool(self.place) and work.flops is not None,
             bytes_by_user=bool(self.place) and work.bytes is not None,
         )
+
+    def _at_least(self, work: OpWork) -> OpWork:
+        """Mark the amounts that the rule types as lower bounds; those of its form if it types none."""
+        note = f" (lower bound: {self.keys.get('missing', 'by the rule')})"
+        is_all = not self.keys.keys() & {"flops", "bytes"}
+        if is_all or "flops" in self.keys:
+            work = work._replace(rule=work.rule and work.rule + note, flops_are=Certainty.AT_LEAST)
+        if is_all or "bytes" in self.keys:
+            work = work._replace(bytes_rule=work.bytes_rule and work.bytes_rule + note, bytes_are=Certainty.AT_LEAST)
+        return work
 
     def _named(self, call: OpCall, work: OpWork) -> OpWork:
         """Put the place of the rule before the rules of FLOPs and bytes."""
