@@ -40,7 +40,7 @@ def options_of(given: Any, captures: Sequence[Any]) -> dict[str, Any]:
 
 def _is_capture(given: Any) -> bool:
     try:
-        return _is_trace(given) and bool(readers.reader("torch").is_capture(Source.of(given)))
+        return _is_trace(given) and bool(readers.reader("torch").is_capture(Source.of(given), is_quick=True))
     except Exception:  # noqa: BLE001 - `read` says what is wrong with the file
         return False
 

@@ -13,6 +13,8 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.captures import read_each
+from roofwidget.readers.input.source import Source
+from roofwidget.readers.torch.captures import is_capture
 from tests.tables import warns
 
 CAPTURED = "the operation is that of the capture of the kernel's graph"
@@ -347,6 +349,18 @@ def test_captures_that_a_page_opens_with_a_trace_are_no_series(folder: Path) -> 
     with (folder / "b.json").open("rb") as step, (folder / "c.json").open("rb") as capture:
         (kernels,) = read_each([step, capture])
     assert MM_A in by_name(kernels)
+
+
+def test_of_many_files_only_those_named_as_captures_are_searched_to_their_end(tmp_path: Path) -> None:
+    late = b'{"traceEvents": [' + b" " * 5 * 2**20 + trace(*captured()).partition(b"[")[2]
+    for name, is_found in (("step", False), ("graph_capture_0", True)):
+        (path := tmp_path / f"{name}.json").write_bytes(late)
+        assert is_capture(Source.of(path))
+        assert is_capture(Source.of(path), is_quick=True) == is_found
+    (path := tmp_path / "early.json").write_bytes(trace(*captured()))
+    assert is_capture(Source.of(path), is_quick=True)
+    (path := tmp_path / "both.json").write_bytes(trace(*captured(), *replayed()))
+    assert not is_capture(Source.of(path), is_quick=True)
 
 
 def test_a_trace_that_replays_what_it_captured_is_a_profile(folder: Path) -> None:
