@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
 from roofwidget.state.lesson import attempts_by_key
 from roofwidget.support import strict_json, text_tables
-from roofwidget.support.did_you_mean import did_you_mean, nearest
+from roofwidget.support.did_you_mean import did_you_mean, listed, nearest
 from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.teaching.question import Check, Question, by_key
+from roofwidget.units import format_significant
 
-_COUNTS: Final = ("last", "first", "best")
+COUNTS: Final = ("last", "first", "best", "decay", "mastery")
+"""The rules that say which of several answers counts."""
+MAX_VARIANTS: Final = 3
+"""The most variants of which the best counts. With more, patience would earn the points."""
+# The points for a right answer by attempt. A second guess among three options would be right too often.
+_DECAY: Final = (1, 2 / 3, 1 / 3)
+_DECAY_OF_CHOICE: Final = (1, 1 / 3)
+_DECAY_OF_FEW_OPTIONS: Final = (1,)
+_FEW_OPTIONS: Final = 3
+_SHOWN: Final[list[Any]] = []
 _HEADER: Final = ("question", "", "answers", "message")
 
 
@@ -40,6 +50,8 @@ class Grade(EqualWhereUnknown):
         and belongs to no question.
     factor
         The factor of `Question.check`: for a number, the answer divided by the right answer. NaN without one.
+    points
+        The points for it, from 0 to 1.
     """
 
     __module__ = "roofwidget"
@@ -50,6 +62,7 @@ class Grade(EqualWhereUnknown):
     attempts: int
     message: str
     factor: float = math.nan
+    points: float = 0
 
 
 @dataclass(frozen=True)
@@ -61,13 +74,13 @@ class Grades:
     grades: tuple[Grade, ...]
 
     @property
-    def points(self) -> int:
-        """How many answers are right."""
-        return sum(one.correct for one in self.grades)
+    def points(self) -> float:
+        """The sum of the points: how many answers are right, or less for right answers at later attempts."""
+        return sum(one.points for one in self.grades)
 
     @property
     def score(self) -> float:
-        """The share of the questions that is answered right; NaN without questions."""
+        """The share of the points; NaN without questions."""
         return self.points / len(self.grades) if self.grades else math.nan
 
     def __len__(self) -> int:
@@ -85,34 +98,86 @@ class Grades:
     def _rows(self) -> list[list[str]]:
         return [[one.key, "right" if one.correct else "–", str(one.attempts), one.message] for one in self.grades]
 
+    def _head(self) -> str:
+        points, count = self.points, text_tables.counted(len(self), "question")
+        is_whole = all(one.points in (0, 1) for one in self.grades)
+        return f"{points} of {count} right" if is_whole else f"{format_significant(points)} points in {count}"
+
     def __repr__(self) -> str:
-        head = f"{self.points} of {text_tables.counted(len(self), 'question')} right"
-        return "\n".join([head, *text_tables.aligned([list(_HEADER), *self._rows()], right=[2])])
+        return "\n".join([self._head(), *text_tables.aligned([list(_HEADER), *self._rows()], right=[2])])
 
     def _repr_html_(self) -> str:
-        caption = f"{self.points} of {text_tables.counted(len(self), 'question')} right"
-        return text_tables.html_table(caption, _HEADER, self._rows())
+        return text_tables.html_table(self._head(), _HEADER, self._rows())
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An answer to a question, and the verdict on it.
+
+    Attributes
+    ----------
+    value
+        The answer.
+    check
+        The verdict.
+    attempt
+        Which attempt it is, from 1. An answer that cannot be read, or that is the same once more, is no attempt: 0.
+    is_after_shown
+        Whether the learner had been shown the right answer.
+    """
+
+    value: Any
+    check: Check
+    attempt: int
+    is_after_shown: bool
+
+
+def tried(question: Question, given: Iterable[Any]) -> list[Tried]:
+    """Return the answers to a question with their verdicts. An empty list among them says: now the answer was shown."""
+    found: list[Tried] = []
+    attempts: list[Any] = []
+    is_shown = False
+    for value in given:
+        if value == _SHOWN:
+            is_shown = True
+            continue
+        check = question.check(value, len(attempts) + 1)
+        is_attempt = check.said != "invalid" and value not in attempts
+        if is_attempt:
+            attempts.append(value)
+        found.append(Tried(value, check, len(attempts) if is_attempt else 0, is_shown))
+    return found
+
+
+Answers: TypeAlias = "RooflineModel | Mapping[str, Any] | str | os.PathLike[str]"
+Questions: TypeAlias = "RooflineModel | Iterable[Question | Mapping[str, Any]]"
 
 
 def grade(
-    answers: RooflineModel | Mapping[str, Any] | str | os.PathLike[str],
-    questions: RooflineModel | Iterable[Question | Mapping[str, Any]] | None = None,
+    answers: Answers | Sequence[Answers],
+    questions: Questions | Sequence[Questions] | None = None,
     *,
-    counts: Literal["last", "first", "best"] = "last",
+    counts: Literal["last", "first", "best", "decay", "mastery"] = "last",
 ) -> Grades:
-    """Return which answers are right.
+    """Return which answers are right, and the points for them.
 
     Parameters
     ----------
     answers
         A mapping from the keys of questions to answers; or a widget with a story; or the path of a file of answers. A
-        page and `RooflineModel.export_answers` write such files.
+        page and `RooflineModel.export_answers` write such files. For "mastery" also a list of up to three of them, one
+        for each variant that the learner tried, in their order.
     questions
         The questions or their records, in the order of the result; or a widget whose story asks them. By default those
-        of the widget's story or of the file. A learner can edit a file: for marks that count, give the questions.
+        of the widget's story or of the file. A learner can edit a file: for marks that count, give the questions. For a
+        list of answers give a list with the questions of each variant.
     counts
-        Which of several answers to a question counts: the last one, the first one, or a right one if there is one. What
-        is no number, no option or no partition is no first answer.
+        Which of several answers to a question counts. "first": the first one. "decay": the first right one, with 1,
+        2/3, 1/3 and 0 points at the first, second, third and a later attempt; for a choice of up to three options with
+        1 and 0, of more options with 1, 1/3 and 0. "mastery": the best of the variants, each by its first answer.
+        "last": the last one. "best": a right one if there is one. What is no number, no option or no partition is no
+        attempt, nor is the same answer once more. An answer that was given after the right one was shown has no points,
+        except with "best".
 
     Raises
     ------
@@ -121,7 +186,8 @@ def grade(
     TypeError
         If the answers are a mapping and no questions are given, or if a question is of another type.
     ValueError
-        If the file has no answers or is damaged, two questions have the same key, or `counts` has another value.
+        If the file has no answers or is damaged, two questions have the same key, `counts` has another value, or there
+        are more than three variants, or not as many lists of questions as variants.
 
     Examples
     --------
@@ -131,17 +197,56 @@ def grade(
     >>> grades.points, grades["ridge"].message
     (1, 'Right.')
     """
-    if counts not in _COUNTS:
-        raise ValueError(f"counts is 'last', 'first' or 'best', not {counts!r}{did_you_mean(str(counts), _COUNTS)}")
-    attempts, own, prompts = _attempts(answers, is_asked=questions is None)
+    if counts not in COUNTS:
+        raise ValueError(f"counts is one of {listed(COUNTS)}, not {counts!r}{did_you_mean(str(counts), COUNTS)}")
+    if counts == "mastery":
+        return _mastery(answers, questions)
+    return _grades(answers, questions, counts)
+
+
+def _mastery(answers: Any, questions: Any) -> Grades:
+    """Return the best grade of each question over the variants, each by its first answer."""
+    if not isinstance(answers, list | tuple):
+        return _grades(answers, questions, "first")
+    asked = [None] * len(answers) if questions is None else list(questions)
+    if not 1 <= len(answers) <= MAX_VARIANTS:
+        raise ValueError(f"grade: for 'mastery' give 1 to {MAX_VARIANTS} variants, not {len(answers)}")
+    if len(asked) != len(answers):
+        raise ValueError(
+            f"grade: there are answers to {len(answers)} variants and questions of {len(asked)}; give a list of lists "
+            "of questions, one for each variant"
+        )
+    variants = [_grades(*variant, "first") for variant in zip(answers, asked, strict=True)]
+    found: dict[str, list[Grade]] = {}
+    for one in (one for grades in variants for one in grades):
+        found.setdefault(one.key, []).append(one)
+    return Grades(tuple(_best(grades) for grades in found.values()))
+
+
+def _best(grades: Sequence[Grade]) -> Grade:
+    """Return the best grade of a question's variants, with the answers to all of them counted."""
+    answered = [one for one in grades if one.attempts] or grades
+    best = max(answered, key=lambda one: one.points)
+    return replace(best, attempts=sum(one.attempts for one in grades))
+
+
+def _grades(answers: Any, questions: Any, counts: str) -> Grades:
+    given, own, prompts = read_answers(answers, is_asked=questions is None)
     if questions is None and own is None:
         raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
     known = by_key(list(own or []) if questions is None else _questions(questions))
-    strays = [key for key, given in attempts.items() if given and key not in known and key not in prompts]
+    strays = [key for key, some in given.items() if some and key not in known and key not in prompts]
     # With other questions than those that were asked, a right answer may count as wrong.
     other = {key for key, question in known.items() if prompts.get(key, question.prompt) != question.prompt}
-    graded = (_grade(question, attempts.get(key, []), counts, strays) for key, question in known.items())
+    graded = grades_of(given, known, counts, strays)
     return Grades(tuple(_with_hint(one) if one.key in other else one for one in graded))
+
+
+def grades_of(
+    given: Mapping[str, Sequence[Any]], questions: Mapping[str, Question], counts: str, strays: Sequence[str] = ()
+) -> Grades:
+    """Return the grades of all answers by key. `strays` are keys of answers that no question has."""
+    return Grades(tuple(_grade(question, given.get(key, []), counts, strays) for key, question in questions.items()))
 
 
 def _questions(given: Any) -> list[Question]:
@@ -170,7 +275,7 @@ def _with_hint(grade: Grade) -> Grade:
     return replace(grade, message=f"{grade.message} {hint}")
 
 
-def _attempts(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None, dict[str, str]]:
+def read_answers(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None, dict[str, str]]:
     """Return all answers by key, the questions that come with them if they are asked for, and their prompts by key."""
     if isinstance(answers, RooflineModel):
         own = _questions(answers)
@@ -202,16 +307,38 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
     return {key: list(given) for key, given in answers.items()}, questions, prompts
 
 
-def _grade(question: Question, attempts: list[Any], counts: str, strays: list[str]) -> Grade:
-    checks = [(value, question.check(value, attempt)) for attempt, value in enumerate(attempts, 1)]
-    right = [one for one in checks if one[1].correct]
-    readable = [one for one in checks if one[1].said != "invalid"]
-    if not checks:
+def _grade(question: Question, given: Iterable[Any], counts: str, strays: Sequence[str]) -> Grade:
+    """Return the grade of a question. `strays` are keys of answers that no question has."""
+    answers = tried(question, given)
+    if not answers:
         close = nearest(question.key, strays, most=1)
         hint = f" There is an answer to '{close[0]}', which no question has: is it meant for this one?" if close else ""
-        value, check = None, Check(correct=False, message=f"Not answered.{hint}")
-    elif counts == "best" and right:
-        value, check = right[-1]
+        return Grade(question.key, correct=False, answer=None, attempts=0, message=f"Not answered.{hint}")
+    counting = _counting(answers, counts)
+    check, message = counting.check, counting.check.message
+    is_right = check.correct and (counts == "best" or not counting.is_after_shown)
+    if check.correct and not is_right:
+        message = "Given after the answer was shown."
+    points = 0 if not is_right else _decayed(question, counting.attempt) if counts == "decay" else 1
+    return Grade(question.key, is_right, counting.value, len(answers), message, check.factor, points)
+
+
+def _counting(answers: Sequence[Tried], counts: str) -> Tried:
+    """Return the answer that counts."""
+    right = [one for one in answers if one.check.correct]
+    if counts == "first":
+        return next((one for one in answers if one.attempt), answers[0])
+    if counts == "best" and right:
+        return right[-1]
+    if counts == "decay" and right:
+        return right[0]
+    return answers[-1]
+
+
+def _decayed(question: Question, attempt: int) -> float:
+    """Return the points for a right answer at an attempt."""
+    if question.kind != "choice":
+        points: Sequence[float] = _DECAY
     else:
-        value, check = (readable or checks)[0] if counts == "first" else checks[-1]
-    return Grade(question.key, check.correct, value, len(attempts), check.message, check.factor)
+        points = _DECAY_OF_FEW_OPTIONS if len(question.options) <= _FEW_OPTIONS else _DECAY_OF_CHOICE
+    return points[attempt - 1] if attempt <= len(points) else 0

@@ -217,7 +217,9 @@ def test_plain_values_are_graded_without_a_widget() -> None:
     assert [one.correct for one in misspelt] == [False, True]
     with pytest.raises(TypeError, match="give the questions"):
         rw.grade({"ridge": 166})
-    with pytest.raises(ValueError, match="counts is 'last', 'first' or 'best', not 'lst'; did you mean 'last'"):
+    with pytest.raises(
+        ValueError, match="counts is one of 'last', 'first', 'best', 'decay', 'mastery', not 'lst'; did you"
+    ):
         rw.grade({}, [ridge()], counts="lst")  # type: ignore[arg-type]
 
 
