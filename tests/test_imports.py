@@ -74,7 +74,7 @@ def stood_in() -> Iterator[str]:
 def test_modules_are_imported_by_name_only_where_names_load_late_and_each_is_there() -> None:
     named = {
         "roofwidget": list(roofwidget._NAMES.values()),
-        "roofwidget.cli": [f"roofwidget.cli.{name}" for name in cli._COMMANDS],
+        "roofwidget.cli": [cli.module_of(name) for name in cli._COMMANDS],
         "roofwidget.measure.frameworks": [
             *frameworks.COUNTERS.values(),
             *frameworks.GRAPHS.values(),

@@ -36,11 +36,14 @@ _COMMANDS: Final = {
     "sol": "say the least time for the operations of a PyTorch model or a JAX function: its speed of light",
     "chips": "list the chips of the catalogue",
     "peaks": "measure the peaks of this machine",
+    "class": "pages, grades and item analysis for a class; questions for Moodle, Canvas and others",
     "page": "write an executed notebook as one HTML page with its widgets alive",
     "repair": "mend notebooks that GitHub refuses because of saved widgets",
     "completion": "print a script that completes this command in your shell",
 }
 """The commands by name. A command is imported when it runs: some need a second."""
+_FILES: Final = {"class": "class_"}
+"""The files of commands whose names Python reserves."""
 _ALIASES: Final = {"page": ["bundle-html"]}
 
 
@@ -66,6 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def module_of(command: str) -> str:
+    """Return the name of the module of a command."""
+    return f"roofwidget.cli.{_FILES.get(command, command)}"
+
+
 def make_parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser. Only the commands among `words` get their arguments; with None all commands get them."""
     parser = argparse.ArgumentParser(
@@ -80,7 +88,7 @@ def make_parser(words: Collection[str] | None = None) -> argparse.ArgumentParser
         )
         command.set_defaults(status_of_failure=COULD_NOT_SAY)
         if words is None or any(one in words for one in names):
-            module = import_module(f"roofwidget.cli.{name}")
+            module = import_module(module_of(name))
             command.description = module.DESCRIPTION
             module.add_arguments(command)
     return parser

@@ -43,7 +43,7 @@ _ROUNDING: Final = 1e-9
 _NEAR: Final = 2.0
 _FAR: Final = 10.0
 # An option that begins so only makes sense after the others.
-_LAST: Final = ("none of these", "cannot be said", "it cannot be said")
+SAID_LAST: Final = ("none of these", "cannot be said", "it cannot be said")
 _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LEVELS: Final = (1, 2, 3)
 _MAX_LETTERS: Final = 40
@@ -315,7 +315,7 @@ class Question:
 
         def place(option: str) -> tuple[bool, bytes]:
             text = f"{self.key}|{option}".encode()
-            return option.casefold().startswith(_LAST), hmac.digest(str(seed).encode(), text, "sha256")
+            return option.casefold().startswith(SAID_LAST), hmac.digest(str(seed).encode(), text, "sha256")
 
         order = sorted(self.options, key=place)
         return replace(

@@ -50,7 +50,7 @@ def test_help_names_every_command_and_each_has_examples_that_fit_a_terminal(
 
 
 def test_every_example_of_the_help_is_one_that_the_parser_takes() -> None:
-    texts = [cli._DESCRIPTION, *(import_module(f"roofwidget.cli.{name}").DESCRIPTION for name in cli._COMMANDS)]
+    texts = [cli._DESCRIPTION, *(import_module(cli.module_of(name)).DESCRIPTION for name in cli._COMMANDS)]
     examples = re.findall(r"^  roofwidget (\w.*?)(?:  +.*| >.*)?$", "\n".join(texts), re.MULTILINE)
     assert len(examples) > 20
     for example in examples:

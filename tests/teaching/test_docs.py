@@ -28,7 +28,13 @@ def test_the_code_runs_and_prints_what_it_says(
     assert len(said) > 5
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in printed if line in said] == said
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.json", "lesson.html", "lesson.json", "slides"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "ada.json",
+        "bank.gift",
+        "lesson.html",
+        "lesson.json",
+        "slides",
+    ]
     assert {"index.html", "step-1.svg", "step-1.png", "step-2-answer.svg"} <= {
         path.name for path in (tmp_path / "slides").iterdir()
     }
