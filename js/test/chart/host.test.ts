@@ -44,9 +44,30 @@ describe("forced colours", () => {
   });
 });
 
+/** A document whose root and body have data and classes. */
+const documentOf = (root: Record<string, string>, body: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries({ documentElement: root, body }).map(([name, { classes = "", ...dataset }]) => [
+      name,
+      { dataset, classList: classes.split(" ") },
+    ]),
+  );
+
+it.each([
+  [{ classes: "dark" }, {}, DARK],
+  [{ theme: "light" }, {}, LIGHT],
+  [{}, { classes: "nav quarto-dark" }, DARK],
+  [{ classes: "dark" }, { jpThemeLight: "true" }, LIGHT],
+  [{}, { jpThemeLight: "false" }, DARK],
+  [{ classes: "darkest" }, {}, LIGHT],
+] as const)("the theme is the one that the page names: %o %o", (root, body, theme) => {
+  const ownerDocument = { ...documentOf(root, body), defaultView: { matchMedia: () => ({ matches: false }) } };
+  expect(themeOf({ ownerDocument } as unknown as HTMLElement)).toBe(theme);
+});
+
 it("more contrast gives points shapes and patterns, in the colours of the page", () => {
   const defaultView = { matchMedia: (query: string) => ({ matches: query.includes("prefers-contrast") }) };
-  const element = { ownerDocument: { body: { dataset: {} }, defaultView } } as unknown as HTMLElement;
+  const element = { ownerDocument: { ...documentOf({}, {}), defaultView } } as unknown as HTMLElement;
   const first = themeOf(element);
   expect(first).toEqual({ ...LIGHT, isPatterned: true });
   expect(themeOf(element, first)).toBe(first);
