@@ -149,3 +149,59 @@ def test_a_picture_shows_the_messages(tmp_path: Path, suffix: str) -> None:
 def test_half_of_the_communication_is_told_by_python_too() -> None:
     assert widget().kernels.communication == Communication(738e-6, 1e-3, 100e-6)
     assert widget().verdict().headline == "Exposed communication takes 39 % of the busy time."
+
+
+def test_a_question_that_hides_kernels_hides_their_messages_too(exported: Callable[..., Exported]) -> None:
+    asked = widget(view="network")
+    question = rw.Question(
+        key="q", prompt="Which is slowest?", answer="all-reduce", options={"all-reduce": "", "broadcast": "No."}
+    )
+    rw.Story(asked, [rw.Step("", question=question, hides=True), rw.Step("Seen.")])
+    drawn = exported(asked.to_html()).drawn
+    expect(drawn.locator("[data-rw=network-roof]")).to_have_count(1)
+    for part in ("circle[data-message]", ".rw-messages", "[data-rw=time-bar]"):
+        expect(drawn.locator(part)).to_have_count(0)
+    assert "no message sizes" not in drawn.chart.inner_text()
+    drawn.chart.focus()
+    drawn.press("ArrowRight")
+    expect(drawn.locator(".rw-tooltip")).to_have_count(0)
+    drawn.button(re.compile("^Next")).click()
+    expect(drawn.locator("circle[data-message]")).to_have_count(2)
+    expect(drawn.locator(".rw-messages tr[data-message]")).to_have_count(2)
+
+
+def test_the_network_view_has_a_way_back_without_the_panel_of_chips(exported: Callable[..., Exported]) -> None:
+    drawn = exported(widget(view="network", hidden_panels=["chips"]).to_html()).drawn
+    drawn.choose("view", "roofline")
+    expect(drawn.locator("circle[data-message]")).to_have_count(0)
+
+
+def test_a_screen_reader_hears_nothing_of_a_selected_kernel_in_the_network_view(
+    exported: Callable[..., Exported],
+) -> None:
+    drawn = exported(widget(view="network", selected=[3], colour_by="count").to_html()).drawn
+    spoken = drawn.locator("[data-rw=status] .rw-formula + .rw-spoken")
+    expect(spoken).to_have_text("The latency of NVLink is unknown: type it to see where messages are latency-bound.")
+    drawn.chart.focus()
+    drawn.press("End")
+    expect(spoken).to_contain_text("100 % of NVLink; mean call 308 GB/s")
+
+
+def test_patterns_tell_the_kinds_apart_in_the_plane_and_in_its_legends(exported: Callable[..., Exported]) -> None:
+    drawn = exported(widget(view="network").to_html()).drawn
+    marks = "path[stroke-width]:not([data-rw])"
+    before = drawn.locator(f".rw-entries {marks}, .rw-messages {marks}").count()
+    drawn.tool("view").click()
+    drawn.locator("[data-tool=patterns]").click()
+    expect(drawn.locator(f".rw-entries {marks}, .rw-messages {marks}")).to_have_count(before + 4)
+    shapes = [path.get_attribute("d") for path in drawn.locator(f".rw-entries {marks}").all()]
+    assert len(set(shapes)) == 2
+
+
+def test_other_kernels_forget_the_message_under_the_pointer(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, SHOWN + ".view = 'network'\nw")
+    drawn.chart.focus()
+    drawn.press("End")
+    expect(drawn.locator(".rw-tooltip")).to_be_visible()
+    book.python("setattr(w, 'kernels', k[[2, 0, 1, 3]])")
+    expect(drawn.locator(".rw-tooltip")).to_have_count(0)

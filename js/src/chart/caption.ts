@@ -3,7 +3,6 @@
 
 import { chipFrame, isInFrame } from "../roofline/chip_frame.ts";
 import { colouringOf, type TextColouring } from "../roofline/colouring.ts";
-import { ratedMessages } from "../roofline/network.ts";
 import { commonOperation } from "../roofline/operations.ts";
 import { idleRows } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -119,10 +118,13 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
 }
 
 function networkCaption(store: Store): Caption {
-  const messages = ratedMessages(store.rows.kernels.value);
+  const messages = store.rows.messages.value;
   const message = messages[store.view.message.value ?? -1];
   const network = { link: store.rates.focusLink.value, topology: store.rates.topology.value };
-  const text = unbroken(message ? messageFormula(message, network) : networkSentence(messages, network));
+  // A question hides the messages.
+  const isHidden = messages.length === 0 && store.rows.kernels.value.messages.length > 0;
+  const sentence = isHidden ? "" : networkSentence(messages, network, noChips(store));
+  const text = unbroken(message ? messageFormula(message, network) : sentence);
   return { text, formula: text, note: "" };
 }
 
@@ -186,8 +188,15 @@ function outsideFrame({
  * Returns the text that says why there is no roof: no chip is shown, or the shown chips lack the chosen precision or
  * memory.
  */
+/** Says that there is no chip; empty if there are chips. */
+export function noChips({ rates, rows }: Pick<Store, "rates" | "rows">): string {
+  if (rates.chips.value.length > 0) return "";
+  return rows.drawn.value.n > 0 ? strings.noChips : openWords.invite;
+}
+
 function noRoof(store: Store): string {
-  if (store.rates.chips.value.length === 0) return store.rows.drawn.value.n > 0 ? strings.noChips : openWords.invite;
+  const none = noChips(store);
+  if (none) return none;
   const shown = store.rates.chips.value.filter(({ id }) => store.rates.shown.value.includes(id));
   const reasons = shown.flatMap((chip) => {
     const missing = store.rates.lacking.value.get(chip.id);

@@ -12,7 +12,7 @@ import { ColourScale, SCALE_HEIGHT_PX, scaleWidth } from "./layers/colour_scale.
 import { Labels, Rings } from "./layers/marks.tsx";
 import { CategoryDot, PointShapes } from "./layers/points.tsx";
 import { NetworkLayers } from "./network/layers.tsx";
-import { kindColour, networkScene } from "./network/scene.ts";
+import { kindCode, kindColour, networkScene } from "./network/scene.ts";
 import { rooflineDrawing } from "./roofline_layers.tsx";
 import type { Size } from "./scales.ts";
 import { isPatternedIn } from "./scene.ts";
@@ -59,8 +59,8 @@ function caption(store: Store, width: number, theme: Theme, pointedChip: string 
   for (const { name, colour, code } of legend?.entries ?? [])
     add(name, colour ? { colour, category: code } : undefined);
   if (isNetwork)
-    for (const [kind] of kindsOf(store.rows.kernels.value.messages))
-      add(kind, { colour: kindColour(kind, theme), category: 0 });
+    for (const [kind] of kindsOf(store.rows.messages.value))
+      add(kind, { colour: kindColour(kind, theme), category: kindCode(kind) });
   if (x > EDGE_PX) y += LINE_PX;
   if (scale) y = Math.max(y, scale.y + SCALE_HEIGHT_PX + EDGE_PX / 2);
   const { text, note } = captionOf(store, pointedChip);

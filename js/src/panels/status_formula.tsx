@@ -13,7 +13,8 @@ interface StatusFormulaProps {
 
 /** Shows the formula of the roof. A screen reader gets the whole sentence about the kernel or the roof. */
 export function StatusFormula({ store, pointedChip }: StatusFormulaProps) {
-  const row = store.rows.described.value;
+  // In the network plane messages are described.
+  const row = store.view.plane.value === "network" ? undefined : store.rows.described.value;
   const { text, formula, note } = captionOf(store, pointedChip);
   const colour =
     row === undefined

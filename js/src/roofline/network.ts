@@ -135,6 +135,19 @@ export function switchRoof(
   return roofs.length > 0 ? Math.max(...roofs) : undefined;
 }
 
+/** If there are more messages, those that take least time are not drawn. */
+const MAX_DRAWN = 1000;
+const drawn = memoize<readonly RatedMessage[]>();
+
+/** Returns the messages that have a place in the plane, longest time first. Without ranks or time there is no rate. */
+export const drawnMessages = (messages: readonly RatedMessage[]) =>
+  drawn(messages, [], () =>
+    messages
+      .filter(({ size, bus }) => size > 0 && bus > 0 && Number.isFinite(bus))
+      .sort((a, b) => b.time - a.time)
+      .slice(0, MAX_DRAWN),
+  );
+
 /** Returns what all messages send over the link, bytes. */
 export const sentBytes = (messages: readonly Message[], topology: string) =>
   messages.reduce(
@@ -164,13 +177,17 @@ export function linkIn(chip: Chip, whatIf: WhatIf, name = ""): ChipLink | undefi
 /** The number of messages that are named. */
 export const MAX_NAMED = 5;
 
+const ordered = memoize<readonly RatedMessage[]>();
+
 /**
  * Returns the messages in the order of the table: by the time that they waited at most, or by their whole time if no
  * message is known to have waited.
  */
 export function inOrder(messages: readonly RatedMessage[]): readonly RatedMessage[] {
   const key = waited(messages) > 0 ? "waiting" : "time";
-  return [...messages].sort((a, b) => (b[key] || 0) - (a[key] || 0) || (b.time || 0) - (a.time || 0) || a.row - b.row);
+  return ordered(messages, [], () =>
+    [...messages].sort((a, b) => (b[key] || 0) - (a[key] || 0) || (b.time || 0) - (a.time || 0) || a.row - b.row),
+  );
 }
 
 /** Returns how long all calls of the same message waited at most, seconds. */

@@ -11,6 +11,7 @@ import {
   smallNames,
   UNFILTERED,
 } from "../roofline/filters.ts";
+import { type RatedMessage, ratedMessages } from "../roofline/network.ts";
 import { kernelCount } from "../roofline/positions.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
@@ -70,8 +71,12 @@ export function deriveRows(
   });
   const byCategory = computed(() => partsOf(kernels.value.category, kernels.value));
   const byPhase = computed(() => partsOf(phaseColumn(kernels.value), kernels.value));
+  const messages = computed(() =>
+    hidden.value === "all" || hidden.value.size > 0 ? NO_MESSAGES : ratedMessages(kernels.value),
+  );
   return {
     rows,
+    messages,
     hiddenRows: computed(() => (rows.value === passing.value ? NO_ROWS : without(passing.value, rows.value))),
     isHidden,
     earlierRows,
@@ -95,6 +100,7 @@ export function deriveRows(
 }
 
 const NO_ROWS = new Int32Array();
+const NO_MESSAGES: readonly RatedMessage[] = [];
 const without = (rows: Int32Array, others: Int32Array) => {
   const known = new Set(others);
   return rows.filter((row) => !known.has(row));

@@ -11,7 +11,7 @@ import type { Colouring } from "../roofline/colouring.ts";
 import type { Runs } from "../roofline/compare_runs.ts";
 import type { Moved } from "../roofline/kernel_moves.ts";
 import type { Peaks } from "../roofline/measured_rates.ts";
-import type { ChipLink } from "../roofline/network.ts";
+import type { ChipLink, RatedMessage } from "../roofline/network.ts";
 import type { Points } from "../roofline/points.ts";
 import type { Ranking } from "../roofline/ranking.ts";
 import type { Level, Missing, Roof } from "../roofline/roofline.ts";
@@ -213,6 +213,8 @@ export interface RowsSlice {
    * time. Idle time is no kernel. The share is NaN if no row was measured.
    */
   readonly totals: ReadonlySignal<{ readonly kernels: number; readonly all: number; readonly share: number }>;
+  /** The messages of the kernels. None while a question hides kernels, because they could tell the answer. */
+  readonly messages: ReadonlySignal<readonly RatedMessage[]>;
   /** What binds each kernel on the focus chip, for all rows of the table. */
   readonly boundBy: ReadonlySignal<DictColumn>;
   /** The number of kernels and the share of time of each category, longest self time first. */

@@ -102,6 +102,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
         kernels(next, accept) {
           const now = [edits.received("rules"), signals.rules.value].find((rules) => !isEqual(rules, rulesBefore));
           rulesBefore = now ?? rulesBefore;
+          view.slice.message.value = undefined;
           // Rules change what is known of the rows, and not which kernels they are.
           if (now && areSameRows(next, given.value)) accept();
           else forgetRows(accept);

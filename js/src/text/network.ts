@@ -1,6 +1,14 @@
 // Texts of the network plane: names of messages, and what is said of them and of the link.
 
-import { aboveOf, busRoof, type ChipLink, leading, type RatedMessage, roofOver } from "../roofline/network.ts";
+import {
+  aboveOf,
+  busRoof,
+  type ChipLink,
+  drawnMessages,
+  leading,
+  type RatedMessage,
+  roofOver,
+} from "../roofline/network.ts";
 import { networkWords as words } from "../words/words.ts";
 import { withoutControls } from "./controls.ts";
 import type { TooltipRow } from "./describe.ts";
@@ -71,12 +79,20 @@ export function messageFormula(message: RatedMessage, network: Network): string 
   return `${messageName(message)}: ${formula}${share && `, ${share}`}${mean}`;
 }
 
-/** Returns what is said of the plane if no message is hovered. */
-export function networkSentence(messages: readonly RatedMessage[], { link, topology }: Network): string {
+/** Says why the plane has no message or no roof; empty if it has both. `noChip`: what is said without a chip. */
+export function networkNote(messages: readonly RatedMessage[], { link }: Pick<Network, "link">, noChip = ""): string {
   if (messages.length === 0) return words.noSizes;
-  if (!link) return words.noLink;
+  if (!link) return noChip || words.noLink;
+  if (drawnMessages(messages).length > 0) return "";
+  return messages.some(({ bus }) => Number.isNaN(bus)) ? words.noRates : words.nothingSent;
+}
+
+/** Returns what is said of the plane if no message is hovered. */
+export function networkSentence(messages: readonly RatedMessage[], { link, topology }: Network, noChip = ""): string {
+  const note = networkNote(messages, { link }, noChip);
+  if (note || !link) return note;
   const { name, bandwidth, sheet, latency, sheetLatency } = link;
-  const { half, sent } = roofOver(leading(messages), link, topology);
+  const { half, sent } = roofOver(leading(drawnMessages(messages)), link, topology);
   const changed = [
     bandwidth === sheet ? "" : `${name} ${bytesPerSecond(sheet)} → ${bytesPerSecond(bandwidth)}`,
     Object.is(latency, sheetLatency)

@@ -722,6 +722,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     whatIf: "Annahme:",
     noSizes: "Dieses Profil hat keine Nachrichtengrößen.",
     noLink: "Die Bandbreite der Links des Chips ist unbekannt.",
+    noRates: "Die Ränge oder die Zeiten dieser Nachrichten sind unbekannt.",
+    nothingSent: "Diese Nachrichten senden nichts: ein Rang, oder keine Bytes.",
     noLatency: (link) =>
       `Die Latenz von ${link} ist unbekannt: geben Sie sie ein, um latenzbegrenzte Nachrichten zu sehen.`,
     typeLatency: "Die Latenz ist unbekannt: geben Sie sie in das Feld ein",
@@ -757,7 +759,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     waitLongest: "Warten am längsten",
     takeLongest: "Dauern am längsten",
     sum: (count, part, total) => `${count === 1 ? "diese" : `diese ${count}`}: ${part} von ${total}`,
-    moreRanks: "Mit den Traces aller Ränge ist die Leitung genau bekannt.",
     dragHint: {
       peak: "Ziehen: Bandbreite des Links",
       bandwidth: "Ziehen: Latenz",

@@ -734,6 +734,8 @@ export const catalogue = {
     whatIf: "what if:",
     noSizes: "This profile has no message sizes.",
     noLink: "The bandwidth of the chip's links is unknown.",
+    noRates: "The ranks or the times of these messages are unknown.",
+    nothingSent: "These messages send nothing: one rank, or no bytes.",
     noLatency: (link: string) => `The latency of ${link} is unknown: type it to see where messages are latency-bound.`,
     typeLatency: "The latency is unknown: type it into the box",
     fixed: "What-ifs change only the link between chips",
@@ -769,7 +771,6 @@ export const catalogue = {
     takeLongest: "Take longest",
     sum: (count: number, part: string, total: string) =>
       `${count === 1 ? "this one" : `these ${count}`}: ${part} of ${total}`,
-    moreRanks: "The wire is known exactly with the traces of all ranks.",
     dragHint: { peak: "Drag: bandwidth of the link", bandwidth: "Drag: latency", ridge: "Drag: bandwidth and latency" },
   },
 

@@ -1,9 +1,9 @@
 // The network plane: the place of the roof, dots, whiskers and names, and what a drag of each part changes.
 
 import { describe, expect, it } from "vitest";
-import { flatText, linkAt, networkScene, roofSpots } from "../../src/chart/network/scene.ts";
+import { flatText, kindCode, kindColour, linkAt, networkScene, roofSpots } from "../../src/chart/network/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
-import type { MessageRoof } from "../../src/roofline/network.ts";
+import { type MessageRoof, ratedMessages } from "../../src/roofline/network.ts";
 import type { Store } from "../../src/state/store.ts";
 import type { Message } from "../../src/wire/columns.ts";
 import { makeChip, makeKernels } from "../helpers.ts";
@@ -24,11 +24,14 @@ function scene(
   topology = "switch",
   width = 800,
   row?: number,
+  isHidden = false,
 ) {
+  const kernels = { ...makeKernels([]), messages };
+  const chips = { value: [LINK.chip] };
   const store = {
-    rows: { kernels: { value: { ...makeKernels([]), messages } } },
-    rates: { focusLink: { value: { ...LINK, ...told } }, topology: { value: topology } },
-    view: { message: { value: row } },
+    rows: { kernels: { value: kernels }, messages: { value: isHidden ? [] : ratedMessages(kernels) } },
+    rates: { chips, focusLink: { value: { ...LINK, ...told } }, topology: { value: topology } },
+    view: { message: { value: row }, patterns: { value: false } },
   } as unknown as Store;
   return networkScene(store, { ...SIZE, width }, LIGHT);
 }
@@ -93,8 +96,38 @@ describe("the scene of the network plane", () => {
       if (at > 0) expect(y - (ys[at - 1] as number)).toBeGreaterThanOrEqual(20 - 1e-9);
     expect(Math.max(...ys)).toBeLessThan(scales.plot.bottom);
   });
-  it("does not draw messages of unknown size or time", () => {
-    expect(scene([message({ size: 0 }), message({ time: Number.NaN })]).dots).toEqual([]);
+  it("does not draw messages of unknown size, ranks or time, and says why nothing is drawn", () => {
+    const odd = [
+      message({ size: 0 }),
+      message({ time: Number.NaN }),
+      message({ ranks: Number.NaN }),
+      message({ ranks: 1 }),
+    ];
+    expect(scene(odd).dots).toEqual([]);
+    expect(scene(odd).note).toBe("The ranks or the times of these messages are unknown.");
+    expect(scene([message({ ranks: 1 })]).note).toBe("These messages send nothing: one rank, or no bytes.");
+    expect(scene([...odd, message({})]).note).toBe("");
+    expect(scene([]).note).toBe("This profile has no message sizes.");
+    expect(scene([message({})], {}, "switch", 800, undefined, true)).toMatchObject({ note: "", dots: [] });
+  });
+  it("has finite axes with a call of no time", () => {
+    const shown = scene([message({ fastest: 0 }), message({ size: 1e3 })]);
+    expect(shown.scales.y.domain.every(Number.isFinite)).toBe(true);
+    expect(shown.dots.map(({ top }) => top)).toEqual([undefined, expect.any(Number)]);
+  });
+  it("gives each kind its own pattern", () => {
+    const kinds = [
+      "all-reduce",
+      "all-gather",
+      "reduce-scatter",
+      "all-to-all",
+      "broadcast",
+      "gather",
+      "scatter",
+      "send",
+    ];
+    expect(new Set(kinds.map(kindCode)).size).toBe(kinds.length);
+    expect(new Set(kinds.slice(0, 6).map((kind) => kindColour(kind, LIGHT))).size).toBe(6);
   });
 });
 

@@ -1,7 +1,7 @@
 // What is said of messages whose calls are not known one by one, or whose ranks are unknown.
 
 import { expect, it } from "vitest";
-import { rate } from "../../src/roofline/network.ts";
+import { type RatedMessage, rate } from "../../src/roofline/network.ts";
 import { messageCard, messageFormula, networkSentence } from "../../src/text/network.ts";
 import { makeChip } from "../helpers.ts";
 
@@ -39,6 +39,17 @@ it("says the share of the roof that the topology allows, and what a faster messa
   const card = Object.fromEntries(messageCard(slower, { link: LINK, topology: "switch" })[1]);
   expect(card).toMatchObject({ "of link": "75 %", note: "above the wire: the switch may add" });
   expect(messageFormula(message, { link: LINK, topology: "in-network" })).toContain("= 600 GB/s, 86 % of NVLink");
+});
+
+it("says why there is no roof, and leaves messages that are not drawn out of the corner", () => {
+  const one = rate({ ...sums, ranks: 1, time: 9, fastest: 1e-3 }, 0);
+  const other = rate({ ...sums, fastest: 1e-3 }, 1);
+  const told = (messages: readonly RatedMessage[], link: typeof LINK | undefined = LINK, noChip = "") =>
+    networkSentence(messages, { link, topology: "switch" }, noChip);
+  expect(told([one, other])).toContain("half at 4.1 MB");
+  expect(told([one])).toBe("These messages send nothing: one rank, or no bytes.");
+  expect(networkSentence([other], { link: undefined, topology: "switch" })).toContain("links is unknown");
+  expect(networkSentence([other], { link: undefined, topology: "switch" }, "Add a chip")).toBe("Add a chip");
 });
 
 it("has the model with what is sent, and its corner", () => {

@@ -49,7 +49,7 @@ export function startRoofDrag(
   const { focus, scales } = scene;
   const { part, level = "" } = (event.target as SVGElement).dataset;
   if (!focus || event.button !== 0 || !isPart(part)) return false;
-  const grabbed = part;
+  const { units } = scene;
   const { peak } = focus;
   const bandwidth = focus.levels.find(({ name }) => name === level)?.bandwidth ?? focus.bandwidth;
   const flat = scales.y(peak);
@@ -60,6 +60,34 @@ export function startRoofDrag(
   const keys: RateKey[] = [];
   if (part !== "bandwidth") keys.push({ quantity: "peak_flops" });
   if (part !== "peak") keys.push({ quantity: "bandwidth", level });
+  return startPartDrag({ store, gesture, scales }, event, [x, y], {
+    keys,
+    now: keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)),
+    at(x, y) {
+      const [peak, bandwidth] = ratesAt(start, x, y);
+      return keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak));
+    },
+    textOf: ({ quantity }, rate) => (quantity === "bandwidth" ? units.bandwidth(rate) : units.rate(rate)),
+  });
+}
+
+/** What a drag of a part of a roof changes. */
+interface PartDrag {
+  /** The rates that a drag changes, and their values before. */
+  readonly keys: readonly RateKey[];
+  readonly now: readonly number[];
+  /** Returns the rates of a roof whose part is dragged to a place, px. */
+  at(x: number, y: number): readonly number[];
+  textOf(key: RateKey, rate: number): string;
+}
+
+/** Starts a drag of a part of a roof, with fine mode by the Shift key or a long press. */
+export function startPartDrag(
+  { store, gesture, scales }: { readonly store: Store; readonly gesture: ChartGesture; readonly scales: Scales },
+  event: PointerEvent,
+  pressed: Spot,
+  { keys, now, at, textOf }: PartDrag,
+): true {
   const rates = store.rates.dragRates(...keys);
   const isTouch = event.pointerType === "touch";
   const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
@@ -68,21 +96,19 @@ export function startRoofDrag(
   const timer = isTouch ? setTimeout(startFine, LONG_PRESS_MS) : undefined;
   function startFine() {
     isFine.value = true;
-    tell(x, y, peak, bandwidth);
+    tell(...pressed, now);
   }
-  function tell(x: number, y: number, peak: number, bandwidth: number) {
-    const { units } = scene;
-    const texts = { peak: [units.rate(peak)], bandwidth: [units.bandwidth(bandwidth)] };
-    bubble.value = { x, y, text: (grabbed === "ridge" ? Object.values(texts).flat() : texts[grabbed]).join(" · ") };
+  function tell(x: number, y: number, rates: readonly number[]) {
+    bubble.value = { x, y, text: keys.map((key, at) => textOf(key, rates[at] as number)).join(" · ") };
   }
-  const follow = followerOf([x, y]);
+  const follow = followerOf(pressed);
   function move(x: number, y: number, isFineKey = false) {
     if (Math.hypot(x - pressed[0], y - pressed[1]) > CLICK_PX) clearTimeout(timer);
     if (!isTouch) isFine.value = isFineKey;
     const gear = isFine.value ? FINE : 1;
-    const [peak, bandwidth] = ratesAt(start, ...follow([x, y], [gears[0] * gear, gears[1] * gear]));
-    rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
-    tell(x, y, peak, bandwidth);
+    const next = at(...follow([x, y], [gears[0] * gear, gears[1] * gear]));
+    rates.move(next);
+    tell(x, y, next);
   }
   function end() {
     clearTimeout(timer);
@@ -92,7 +118,6 @@ export function startRoofDrag(
     clearTimeout(timer);
     rates.cancel();
   }
-  const pressed = [x, y] as const;
   // A press on the roof never clicks what is under the roof, even if the pointer does not move.
   gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, isFine, bubble, move, end, cancel }, event);
   return true;

@@ -7,12 +7,14 @@ import { textWidth } from "../labels/text_fitting.ts";
 import { TICK_FONT_PX } from "../layers/axes.tsx";
 import { Clip } from "../layers/clip.tsx";
 import { pathThrough, px, type Spot } from "../paths.ts";
+import { patternPath, patternWidth } from "../points/shapes.ts";
 import { PlaneAxes, Ring, SlopeText, Text } from "../svg_plane/layers.tsx";
 import {
   ceilingText,
   type Dot,
   flatText,
   halfText,
+  kindCode,
   latencyText,
   modelSpots,
   type NetworkScene,
@@ -118,7 +120,7 @@ function RoofTexts({ scene }: { readonly scene: NetworkScene }) {
   );
 }
 
-function DotMark({ dot, scene: { theme } }: { readonly dot: Dot; readonly scene: NetworkScene }) {
+function DotMark({ dot, scene: { theme, isPatterned } }: { readonly dot: Dot; readonly scene: NetworkScene }) {
   const { x, y, top, radius, colour, isAbove } = dot;
   return (
     <>
@@ -139,6 +141,13 @@ function DotMark({ dot, scene: { theme } }: { readonly dot: Dot; readonly scene:
         stroke={theme.background}
         data-message={dot.message.row}
       />
+      {isPatterned && (
+        <path
+          d={patternPath([x, y], radius, kindCode(dot.message.kind))}
+          stroke={theme.background}
+          stroke-width={patternWidth(radius)}
+        />
+      )}
     </>
   );
 }
@@ -175,9 +184,8 @@ function DotLabels({ scene }: { readonly scene: NetworkScene }) {
 
 /** All layers of the plane. */
 export function NetworkLayers({ scene }: { readonly scene: NetworkScene }) {
-  const { scales, theme, dots, hovered, link, roof } = scene;
+  const { scales, theme, dots, hovered, roof, note } = scene;
   const { plot } = scales;
-  const note = dots.length === 0 ? words.noSizes : link ? "" : words.noLink;
   return (
     <>
       <Wash scene={scene} />
@@ -192,7 +200,7 @@ export function NetworkLayers({ scene }: { readonly scene: NetworkScene }) {
       {/* Below the dots, so that no leader covers a dot. */}
       <DotLabels scene={scene} />
       <Clip box={{ left: 0, top: 0, right: scales.width, bottom: plot.bottom }}>
-        {[...dots].map((dot) => (
+        {dots.map((dot) => (
           <DotMark key={dot.message.row} dot={dot} scene={scene} />
         ))}
         {hovered && <Ring x={hovered.x} y={hovered.y} radius={hovered.radius} theme={theme} />}

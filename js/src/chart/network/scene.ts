@@ -4,6 +4,7 @@ import {
   aboveOf,
   busRoof,
   type ChipLink,
+  drawnMessages,
   inOrder,
   latencyRate,
   leading,
@@ -11,28 +12,29 @@ import {
   type MessageRoof,
   modelRate,
   type RatedMessage,
-  ratedMessages,
   roofOver,
   switchRoof,
   type Topology,
 } from "../../roofline/network.ts";
 import type { Store } from "../../state/store.ts";
-import { messageName } from "../../text/network.ts";
+import { messageName, networkNote } from "../../text/network.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { networkWords as words } from "../../words/words.ts";
+import { noChips } from "../caption.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import type { Spot } from "../paths.ts";
 import { type Box, clamp, isNarrow, joined, type Scales, type Size, scaleLog } from "../scales.ts";
+import { isPatternedIn } from "../scene.ts";
 import { plotIn, radiiByTime } from "../svg_plane/scene.ts";
 import type { Theme } from "../theme.ts";
 
-/** If there are more messages, those that take least time are not drawn. */
-const MAX_DRAWN = 1000;
-/** The kinds in the order of their hues, which are those of five categories: no hue has two meanings in one plane. */
-const HUES: Readonly<Record<string, number>> = {
-  ...{ "all-reduce": 4, "all-gather": 3, "reduce-scatter": 2, "all-to-all": 5, broadcast: 6 },
-};
-const OTHER_HUE = 7;
+/** The kinds of messages: the place of each gives its pattern, and of the first its hue. */
+const KINDS = [
+  ...["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"],
+  ...["gather", "scatter", "reduce", "send", "receive"],
+];
+/** The hues of the first kinds, which are those of five categories, and that of all others. */
+const [HUES, OTHER_HUE] = [[4, 3, 2, 5, 6], 7];
 /** The height of a label, its distance from the plot's right edge, and the length of its leader, px. */
 const [LABEL_PX, LABEL_EDGE_PX, LEADER_PX, BADGE_PX] = [20, 8, 22, 20];
 /** A name is beside its dot if its leader would be longer than this, px. */
@@ -40,8 +42,10 @@ const MIN_LEADER_PX = 180;
 /** Below this width of the chart the ceiling is not drawn, px. */
 const MIN_CEILING_WIDTH_PX = 600;
 
+/** Returns the number of a kind, which selects its pattern. */
+export const kindCode = (kind: string) => Math.max(0, KINDS.indexOf(kind));
 export const kindColour = (kind: string, { categories }: Theme) =>
-  categories[Object.hasOwn(HUES, kind) ? (HUES[kind] as number) : OTHER_HUE] as string;
+  categories[HUES[KINDS.indexOf(kind)] ?? OTHER_HUE] as string;
 
 /** A message in the plane, px. */
 export interface Dot {
@@ -83,19 +87,16 @@ export interface NetworkScene {
   /** Whether the name of the link is below the flat, because the ceiling is near. */
   readonly isTight: boolean;
   readonly hovered: Dot | undefined;
+  /** Why nothing is drawn; empty if a message and a roof are drawn. */
+  readonly note: string;
+  /** Whether each kind has a pattern. */
+  readonly isPatterned: boolean;
   readonly isNarrow: boolean;
 }
 
-/** Returns the messages that can be drawn, longest time first. */
-export const drawnMessages = (store: Store): readonly RatedMessage[] =>
-  ratedMessages(store.rows.kernels.value)
-    .filter(({ size, bus }) => size > 0 && bus > 0 && Number.isFinite(bus))
-    .sort((a, b) => b.time - a.time)
-    .slice(0, MAX_DRAWN);
-
 /** Builds the scene. `held`: the axes while the roof is dragged. */
 export function networkScene(store: Store, size: Size, theme: Theme, held?: Scales): NetworkScene {
-  const messages = drawnMessages(store);
+  const messages = drawnMessages(store.rows.messages.value);
   const link = store.rates.focusLink.value;
   const topology = store.rates.topology.value;
   const narrow = isNarrow(size);
@@ -118,7 +119,7 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
   );
   const dots = messages.map((message, at): Dot => {
     const { size: bytes, bus, best, count, waiting } = message;
-    const isWhiskered = count > 1 && Number.isFinite(waiting) && best > bus;
+    const isWhiskered = count > 1 && Number.isFinite(waiting) && Number.isFinite(best) && best > bus;
     return {
       message,
       x: x(bytes),
@@ -147,6 +148,8 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
     ...{ scales, theme, link, topology, dots, ceiling, isTight, isNarrow: narrow },
     roof: roofOf(messages.find((one) => one.row === row) ?? lead),
     walk: [...dots].sort((a, b) => a.x - b.x || a.y - b.y),
+    note: noteOf(store, link),
+    isPatterned: isPatternedIn(store, theme),
     hovered: dots.find((dot) => dot.message.row === row),
     labels: named.map((dot) => {
       const place = beside.has(dot)
@@ -155,6 +158,13 @@ export function networkScene(store: Store, size: Size, theme: Theme, held?: Scal
       return { badge: String((rank.get(dot.message) as number) + 1), text: textOf(dot), dot, ...place };
     }),
   };
+}
+
+function noteOf({ rows, rates }: Store, link: ChipLink | undefined): string {
+  const messages = rows.messages.value;
+  // A question hides the messages.
+  if (messages.length === 0 && rows.kernels.value.messages.length > 0) return "";
+  return networkNote(messages, { link }, noChips({ rows, rates }));
 }
 
 /** Whether there is room for a name at the right of its dot. */
@@ -212,7 +222,7 @@ function scalesOf(
   const x = scaleLog([low, high], [plot.left, plot.right]);
   const rates = messages.map(({ bus }) => bus);
   const slope = roof?.half === undefined ? [] : [latencyRate(roof, low)];
-  const tops = [...messages.map(({ bus, best, waiting }) => (Number.isFinite(waiting) ? best : bus))];
+  const tops = messages.map(({ bus, best, waiting }) => (Number.isFinite(waiting + best) ? best : bus));
   const all = [...rates, ...slope, ...(roof ? [roof.flat] : [])];
   const [floor, top] = all.length > 0 ? [Math.min(...all), Math.max(...all, ...tops, highest)] : [1e6, 1e12];
   const y = scaleLog([Math.min(floor / 2, top / 30), 2.4 * top], [plot.bottom, plot.top]);

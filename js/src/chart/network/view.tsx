@@ -1,6 +1,5 @@
 // The network plane on the screen: the layers, with pointer, keys, drags of the roof and the tooltip.
 
-import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { RateKey } from "../../state/rates.ts";
 import { messageCard } from "../../text/network.ts";
@@ -9,8 +8,8 @@ import { useGesture } from "../../ui/gesture.ts";
 import { isModified, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import { networkWords as words } from "../../words/words.ts";
-import type { Bubble, ChartDrag } from "../gestures/chart_drag.ts";
-import { followerOf, gearsOf, isPart } from "../gestures/roof_drag.tsx";
+import type { ChartDrag } from "../gestures/chart_drag.ts";
+import { isPart, startPartDrag } from "../gestures/roof_drag.tsx";
 import { Clip } from "../layers/clip.tsx";
 import { placesFor, sizeOfCard, Tooltip } from "../layers/tooltip.tsx";
 import { circlePath, px, type Spot } from "../paths.ts";
@@ -23,8 +22,6 @@ import { type Dot, linkAt, type NetworkScene, networkScene, roofSpots } from "./
 
 /** The pointer hovers over the nearest message within this distance, px; a press nearer than this is on the message. */
 const [HOVER_PX, PRESS_PX] = [12, 3];
-/** How far a finger moves for a factor of ten, px, at least, and the share of the pointer's way in fine mode. */
-const [TOUCH_PX_PER_DECADE, FINE] = [120, 0.2];
 /** The places of the grips: on the flat as a share of the width, on the slope as a share of the size at the corner. */
 const [FLAT_GRIP, SLOPE_GRIP] = [0.66, 1 / 300];
 const NETWORK = "network";
@@ -50,28 +47,18 @@ export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
     const { part } = (event.target as SVGElement).dataset;
     if (!link || !roof || !isPart(part) || event.button !== 0) return false;
     const keys = { peak: [BANDWIDTH], bandwidth: [LATENCY], ridge: [BANDWIDTH, LATENCY] }[part];
-    const rates = store.rates.dragRates(...keys);
     const corner = scales.x(roof.half ?? 1);
     const dx = part === "ridge" ? corner - x : 0;
     const from = { part, scales, roof, link, dx, dy: part === "bandwidth" ? 0 : scales.y(roof.flat) - y };
-    const isTouch = event.pointerType === "touch";
-    const gears = isTouch ? gearsOf(scales, TOUCH_PX_PER_DECADE) : ([1, 1] as const);
-    const isFine = signal(false);
-    const bubble = signal<Bubble | undefined>(undefined);
-    const follow = followerOf([x, y]);
-    function move(x: number, y: number, isFineKey = false) {
-      isFine.value = isFineKey;
-      const gear = isFineKey ? FINE : 1;
-      const [bandwidth, latency] = linkAt(from, ...follow([x, y], [gears[0] * gear, gears[1] * gear]));
-      rates.move(keys.map((key) => (key === LATENCY ? latency : bandwidth)));
-      const texts = keys.map((key) =>
-        key === LATENCY ? formatQuantity(latency, "s") : formatQuantity(bandwidth, "B/s"),
-      );
-      bubble.value = { x, y, text: texts.join(" · ") };
-    }
-    const { end, cancel } = rates;
-    gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, isFine, bubble, move, end, cancel }, event);
-    return true;
+    return startPartDrag({ store, gesture, scales }, event, [x, y], {
+      keys,
+      now: keys.map((key) => (key === LATENCY ? link.latency : link.bandwidth)),
+      at(x, y) {
+        const [bandwidth, latency] = linkAt(from, x, y);
+        return keys.map((key) => (key === LATENCY ? latency : bandwidth));
+      },
+      textOf: (key, rate) => formatQuantity(rate, key === LATENCY ? "s" : "B/s"),
+    });
   }
 
   function onPointer(event: PointerEvent) {

@@ -2,7 +2,8 @@
 
 import { textWidth } from "../../chart/labels/text_fitting.ts";
 import { CategoryDot } from "../../chart/layers/points.tsx";
-import { kindColour } from "../../chart/network/scene.ts";
+import { kindCode, kindColour } from "../../chart/network/scene.ts";
+import { isPatternedIn } from "../../chart/scene.ts";
 import type { Theme } from "../../chart/theme.ts";
 import { kindsOf } from "../../roofline/network.ts";
 import type { Store } from "../../state/store.ts";
@@ -21,10 +22,29 @@ interface BarProps {
 /** The space that a text of the bar takes beside its letters, px. */
 const AROUND_PX = 24;
 
+interface DotProps {
+  readonly store: Store;
+  readonly kind: string;
+  readonly theme: Theme;
+}
+
+/** The dot of a kind of messages, as in the plane. */
+export const KindDot = ({ store, kind, theme }: DotProps) => (
+  <svg width={12} height={12} style={{ verticalAlign: "-1px" }} aria-hidden="true">
+    <CategoryDot
+      {...{ x: 6, y: 6, colour: kindColour(kind, theme), outline: theme.background }}
+      category={kindCode(kind)}
+      isPatterned={isPatternedIn(store, theme)}
+    />
+  </svg>
+);
+
 export function NetworkBar({ store, theme, width, narrow }: BarProps) {
   const { communication, messages } = store.rows.kernels.value;
-  const kinds = kindsOf(messages);
-  if (!communication && kinds.length === 0) return null;
+  const kinds = kindsOf(store.rows.messages.value);
+  // While a question hides the messages, the bar could tell the answer.
+  const isHidden = messages.length > 0 && kinds.length === 0;
+  if (isHidden || (!communication && kinds.length === 0)) return null;
   const { time, hidden } = communication ?? { time: 0, hidden: 0 };
   const text = (of: (percent: string, time: string) => string, part: number) =>
     of(formatPercent(part / time), formatQuantity(part, "s"));
@@ -55,13 +75,7 @@ export function NetworkBar({ store, theme, width, narrow }: BarProps) {
           <span class="rw-muted">{words.communication}</span>
           {kinds.map(([kind, share]) => (
             <span key={kind} class="rw-entry">
-              <svg width={12} height={12} aria-hidden="true">
-                <CategoryDot
-                  {...{ x: 6, y: 6, colour: kindColour(kind, theme), outline: theme.background }}
-                  category={0}
-                  isPatterned={false}
-                />
-              </svg>
+              <KindDot store={store} kind={kind} theme={theme} />
               {kind}
               <span class="rw-muted"> {formatPercent(share)}</span>
             </span>

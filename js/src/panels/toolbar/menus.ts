@@ -174,7 +174,8 @@ const switching = (name: string, text: string, isOn: boolean, set: (isOn: boolea
 
 /** The tools of the chart. */
 export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
-  if (!hasZoom(store)) return [];
+  const patterns = switching("patterns", rulerWords.patterns, store.view.patterns.value, store.view.setPatterns);
+  if (!hasZoom(store)) return store.view.plane.value === "network" ? [{ label: words.view, items: [patterns] }] : [];
   const navigation = tools.plane.value?.navigation;
   const reason = store.lesson.lockNote("view");
   const unlocked = (act: (() => unknown) | undefined) => ({ reason, act: reason === undefined ? act : undefined });
@@ -198,7 +199,7 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
       items: [
         opener("axes", toolWords.axes, tools),
         switching("rulers", rulerWords.rulers, store.view.rulers.value, store.view.setRulers),
-        switching("patterns", rulerWords.patterns, store.view.patterns.value, store.view.setPatterns),
+        patterns,
         {
           name: "ceilings",
           text: toolWords.ceilings,

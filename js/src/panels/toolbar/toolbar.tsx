@@ -201,7 +201,8 @@ function contentsOf({ store, tools, room }: ToolbarProps, { hasChips, hasTools, 
     ...{ link: menu(precision.label, () => [precision.group]), topology: menu(memory.label, () => [memory.group]) },
     judging: menu(words.view, () => [precision.group, memory.group, planesGroup(store)]),
     view: menu(words.view, () => [
-      ...(hasChips ? [planesGroup(store)] : []),
+      // The network plane has no other items, and no way back without them.
+      ...(hasChips || !hasZoom(store) ? [planesGroup(store)] : []),
       ...(hasTools ? chartGroups(store, tools) : []),
     ]),
     axes: popover(
