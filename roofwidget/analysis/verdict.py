@@ -559,7 +559,8 @@ def _exposed_detail(facts: Facts) -> str:
         link = format_quantity(facts.link, "B/s")
         return f"With your what-if: over a link of {link} the same messages need at least {now} instead of {before}."
     told = _known(facts.communication)
-    hidden = f"{format_percent(told.hidden_share)} of it hidden behind other kernels."
+    share = format_percent(told.hidden_share) if told.hidden else "none"
+    hidden = f"{share} of it hidden behind other kernels."
     waited = f"In all calls of the same messages together, ranks waited at most {_seconds(facts.waited)}."
     return _sentences(f"It runs for {_seconds(told.time)}, {hidden}", waited if facts.waited > 0 else "")
 

@@ -283,6 +283,16 @@ def exposed_cases() -> None:
     waited = f"{detail} In all calls of the same messages together, ranks waited at most {s(F(3, 10))}."
     case("exposed 20 %", "exposed", rows, headline, waited, **told)
     case("exposed, no sizes", "exposed", [kernel("a", 1, 4, A)], headline, detail, communication=times)
+    case(
+        *(
+            "exposed, none hidden",
+            "exposed",
+            [kernel("a", 1, 4, A)],
+            f"Exposed communication takes {pct(F(1, 4))} of the busy time.",
+        ),
+        f"It runs for {s(1)}, none of it hidden behind other kernels.",
+        communication={"time": 1.0, "other": 3.0, "hidden": 0.0},
+    )
     case("exposed without a chip", "exposed", rows, headline, waited, chip=False, **told)
     # On a ring, a rank sends 2 * 3/4 * 8 GB twice, and 1 GB twice. A switch that adds gets 8 GB twice.
     for topology, sums in (("ring", 12), ("in-network", 8)):

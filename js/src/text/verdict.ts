@@ -147,7 +147,7 @@ function exposedTexts({ communication, waited, overLink }: Facts): readonly [str
     const [rate, now, before] = overLink;
     return [headline, words.overLink(formatQuantity(rate, "B/s"), seconds(now), seconds(before))];
   }
-  const run = words.exposedDetail(seconds(time), percent(hidden / time));
+  const run = words.exposedDetail(seconds(time), hidden > 0 ? percent(hidden / time) : "");
   return [headline, join(run, waited > 0 ? words.waited(seconds(waited)) : "")];
 }
 

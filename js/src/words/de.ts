@@ -639,8 +639,8 @@ export const catalogue: Like<typeof en.catalogue> = {
     firstSave: (count, time) => `${firstToFix(count)} bis zu ${time} sparen.`,
     firstSaveOf: (count, saved, time) => `${firstToFix(count)} bis zu ${saved} von ${time} sparen.`,
     remains: (time) => `An allen Rooflines blieben ${time}.`,
-    exposed: (percent) => `Offene Kommunikation nimmt ${percent} der Rechenzeit ein.`,
-    exposedDetail: (time, percent) => `Sie läuft ${time}, davon ${percent} verdeckt von anderen Kernels.`,
+    exposed: (percent) => `Offene Kommunikation nimmt ${percent} der belegten Zeit ein.`,
+    exposedDetail: (time, percent) => `Sie läuft ${time}, davon ${percent || "nichts"} verdeckt von anderen Kernels.`,
     waited: (time) => `In allen Aufrufen gleicher Nachrichten zusammen warteten Ränge höchstens ${time}.`,
     overLink: (link, now, before) =>
       `Mit Ihrer Annahme: über einen Link mit ${link} brauchen dieselben Nachrichten mindestens ${now} statt ${before}.`,
@@ -704,7 +704,6 @@ export const catalogue: Like<typeof en.catalogue> = {
       `${count === 1 ? "An seiner Roofline braucht er" : "An ihren Rooflines brauchen sie"} ${isWhole ? "" : "mindestens "}${time}.`,
   },
 
-  // Texts of the ranking, the projected time, and the comparison of two runs.
   networkWords: {
     link: "Link",
     topology: "Topologie",
@@ -743,15 +742,15 @@ export const catalogue: Like<typeof en.catalogue> = {
       "in-network": "über dem Dach eines addierenden Switchs: vielleicht lief der Ring-Algorithmus",
       all: "über jedem Dach des Links: bitte Link, Größe und Ränge prüfen",
     },
-    ranks: (count) => `${whole(count)} Ränge`,
+    ranks: (count) => (count === 1 ? "1 Rang" : `${whole(count)} Ränge`),
     chart: (chip, count) =>
       `Netz-Ansicht von ${chip}: Busbandbreite nach Nachrichtengröße, ${whole(count)} Nachrichten. Die Pfeiltasten gehen von Nachricht zu Nachricht.`,
     exposed: (percent, time) => `offen ${percent} · ${time}`,
     hidden: (percent, time) => `verdeckt ${percent} · ${time}`,
     communication: "Kommunikation",
     counted: (count, ranks, topology) => {
-      const of = ranks.length > 0 ? ` von ${ranks.map(whole).join(", ")} Rängen` : "";
-      return `${count === 1 ? "1 Nachricht" : `${whole(count)} Nachrichten`}${of} · Dach für Topologie ${topology}`;
+      const of = ranks.length > 0 ? ` von ${listed(ranks.map(whole))} ${ranks.join() === "1" ? "Rang" : "Rängen"}` : "";
+      return `${count === 1 ? "1 Nachricht" : `${whole(count)} Nachrichten`}${of} · Dach bei Topologie „${topology}“`;
     },
     heads: ["Nachricht", "Aufrufe", "Busband\u00adbreite", "Vom Link", "Warten\u00a0≤"],
     ofLink: (percent) => `${percent} vom Link`,
@@ -803,6 +802,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       `Instruktions-Roofline von ${chip}: Instruktionen pro Sekunde nach Instruktionen je Transaktion, ${count === 1 ? "1 Kernel" : `${whole(count)} Kernel`}. Die Pfeiltasten gehen von Kernel zu Kernel und von Ebene zu Ebene.`,
   },
 
+  // Texts of the ranking, the projected time, and the comparison of two runs.
   runWords: {
     timeOn: (time, chip, precision) => `${time} auf ${chip} in ${precision}`,
     projected: (before, now, ratio) => `${before} → ${now} (${ratio}×)`,

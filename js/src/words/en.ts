@@ -652,8 +652,9 @@ export const catalogue = {
       `The ${count === 1 ? "one" : count} to fix first could save up to ${saved} of ${time}.`,
     remains: (time: string) => `At every roof ${time} would remain.`,
     exposed: (percent: string) => `Exposed communication takes ${percent} of the busy time.`,
+    /** `percent`: the hidden share; empty if nothing is hidden. */
     exposedDetail: (time: string, percent: string) =>
-      `It runs for ${time}, ${percent} of it hidden behind other kernels.`,
+      `It runs for ${time}, ${percent || "none"} of it hidden behind other kernels.`,
     waited: (time: string) => `In all calls of the same messages together, ranks waited at most ${time}.`,
     overLink: (link: string, now: string, before: string) =>
       `With your what-if: over a link of ${link} the same messages need at least ${now} instead of ${before}.`,
@@ -754,14 +755,14 @@ export const catalogue = {
       "in-network": "above the roof of a switch that adds: the ring algorithm may have run",
       all: "above every roof of the link: check the link, the size and the ranks",
     },
-    ranks: (count: number) => `${whole(count)} ranks`,
+    ranks: (count: number) => (count === 1 ? "1 rank" : `${whole(count)} ranks`),
     chart: (chip: string, count: number) =>
       `Network plane of ${chip}: bus bandwidth by message size, ${whole(count)} messages. The arrow keys go from message to message.`,
     exposed: (percent: string, time: string) => `exposed ${percent} · ${time}`,
     hidden: (percent: string, time: string) => `hidden ${percent} · ${time}`,
     communication: "Communication",
     counted: (count: number, ranks: readonly number[], topology: string) => {
-      const of = ranks.length > 0 ? ` of ${listed(ranks.map(whole))} ranks` : "";
+      const of = ranks.length > 0 ? ` of ${listed(ranks.map(whole))} ${ranks.join() === "1" ? "rank" : "ranks"}` : "";
       return `${count === 1 ? "1 message" : `${whole(count)} messages`}${of} · bus bandwidths under the roof of a ${topology}`;
     },
     heads: ["Message", "Calls", "Bus bandwidth", "Of link", "Waiting\u00a0≤"],

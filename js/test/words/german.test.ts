@@ -23,9 +23,16 @@ const { toCsv } = await import("../../src/panels/table/csv.ts");
 const { makeChip, makeKernels, makeRoof } = await import("../helpers.ts");
 const { factsOf } = await import("../../src/roofline/verdict.ts");
 const { verdictOf } = await import("../../src/text/verdict.ts");
-const { axisWords, filterWords, fusionWords, marksWords, runWords, strings, words } = await import(
+const { axisWords, filterWords, fusionWords, marksWords, networkWords, runWords, strings, words } = await import(
   "../../src/words/words.ts"
 );
+
+it("counts ranks, of one too", () => {
+  expect([1, 8].map(networkWords.ranks)).toEqual(["1 Rang", "8 Ränge"]);
+  expect([[1], [2, 4], [2, 4, 8]].map((ranks) => networkWords.counted(3, ranks, "Ring").split(" · ")[0])).toEqual([
+    ...["3 Nachrichten von 1 Rang", "3 Nachrichten von 2 und 4 Rängen", "3 Nachrichten von 2, 4 und 8 Rängen"],
+  ]);
+});
 
 describe("numbers to text", () => {
   it("have a decimal comma and the units and prefixes of English", () => {

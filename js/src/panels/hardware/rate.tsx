@@ -191,11 +191,16 @@ function Control({
 }
 
 /** Reads a latency that the user typed. If it is not valid, returns a sentence that says so, with an example. */
-function parseSeconds(typed: string, { low, high }: RateLimits): number | string {
+/** A latency that is typed without a unit is below this, s. */
+const MIN_BARE_SECONDS = 1e-3;
+
+export function parseSeconds(typed: string, { low, high }: RateLimits): number | string {
   const found = parseAnswer(typed, "s");
-  return found !== undefined && found >= low && found <= high
-    ? found
-    : strings.noNumber(typed.trim(), formatQuantity(18e-6, "s"));
+  const example = formatQuantity(18e-6, "s");
+  // A bare 18 means microseconds, and would be read as seconds.
+  if (found !== undefined && found >= MIN_BARE_SECONDS && /\d$/.test(typed.trim()))
+    return strings.unitMissing(typed.trim(), example);
+  return found !== undefined && found >= low && found <= high ? found : strings.noNumber(typed.trim(), example);
 }
 
 /** The ends of the track, as exponents of ten: about a decade beyond the rates. */
