@@ -105,6 +105,8 @@ from roofwidget.teaching.bank import question_bank as question_bank
 from roofwidget.teaching.grading import Grade as Grade  # not in __all__
 from roofwidget.teaching.grading import Grades as Grades
 from roofwidget.teaching.grading import grade as grade
+from roofwidget.teaching.item_analysis import ItemAnalysis as ItemAnalysis  # not in __all__
+from roofwidget.teaching.item_analysis import item_analysis as item_analysis
 from roofwidget.teaching.lms import export_questions as export_questions
 from roofwidget.teaching.misconceptions import misconceptions as misconceptions
 from roofwidget.teaching.question import Check as Check  # not in __all__

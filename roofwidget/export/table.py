@@ -20,8 +20,8 @@ def csv_text(kernels: Kernels) -> str:
     columns = to_columns(kernels)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([_cell(name) for name in columns])
-    writer.writerows(zip(*([_cell(value) for value in _plain(column)] for column in columns.values()), strict=True))
+    writer.writerow([csv_cell(name) for name in columns])
+    writer.writerows(zip(*([csv_cell(value) for value in _plain(column)] for column in columns.values()), strict=True))
     return text.getvalue()
 
 
@@ -29,7 +29,8 @@ def _plain(column: Any) -> list[Any]:
     return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
-def _cell(value: Any) -> str:
+def csv_cell(value: Any) -> str:
+    """Return a value as the text of a cell that no spreadsheet reads as a formula. Unknown values are empty."""
     if value is None or value != value:  # noqa: PLR0124 - NaN differs from itself
         return ""
     if not isinstance(value, str):

@@ -31,6 +31,7 @@ def test_the_code_runs_and_prints_what_it_says(
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "ada.json",
         "bank.gift",
+        "items.csv",
         "lesson.html",
         "lesson.json",
         "slides",
