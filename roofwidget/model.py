@@ -35,6 +35,7 @@ from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state import rules, snapshots
 from roofwidget.state.cell import Make
 from roofwidget.state.field import Refused
+from roofwidget.state.lesson import was_shown
 from roofwidget.state.moves import bound_where_measured, check_can_move, checked_factor, row_called
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
 from roofwidget.state.state import TRAITS, State, from_wire, session_value, values_of_step, wire_value
@@ -708,7 +709,7 @@ class RooflineModel(Faced):
         keys = [str(record["key"]) for record in self.questions]
         if keys and key not in keys and key not in self.answers:
             raise KeyError(f"there is no question '{key}'{did_you_mean(key, keys)}")
-        given = self.answers.get(key, ())
+        given = [one for one in self.answers.get(key, ()) if not was_shown(one)]
         return given[-1] if given else None
 
     def export_answers(self) -> str:

@@ -309,7 +309,10 @@ function View({ store, box, theme, tools }: ViewProps) {
           </AfterChart>
         </div>
       )}
-      {store.view.isTableOpen.value && has("table") && store.rows.kernels.value.n > 0 && <FullTable store={panels} />}
+      {store.view.isTableOpen.value &&
+        has("table") &&
+        !store.lesson.hidesHint("table") &&
+        store.rows.kernels.value.n > 0 && <FullTable store={panels} />}
     </DropTarget>
   );
 }

@@ -79,6 +79,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
         timeScale: signal(scale),
       },
     },
+    lesson: { hidesHint: () => false },
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));
   const size = { width, height: chartHeight(width) };

@@ -183,6 +183,11 @@ def _attempt(value: Any) -> Any:
     raise TypeError(f"an answer is a finite number, a text or a list of groups of names, not {value!r:.60}")
 
 
+def was_shown(attempt: Any) -> bool:
+    """Return whether an entry among the answers says that the page showed the right one. It is an empty list."""
+    return _is_list(attempt) and not attempt
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
 
@@ -314,7 +319,8 @@ class Lesson:
         "shared",
         attempts_by_key,
         MappingProxyType({}),
-        help="All answers of the learner by the key of their question, the latest last; see `answer`.",
+        help="All answers of the learner by the key of their question, the latest last; see `answer`. An empty list "
+        "says that the page showed the right answer.",
         to_wire=_lists,
         page_type="Readonly<Record<string, readonly Attempt[]>>",
     )

@@ -11,14 +11,14 @@ from typing import Any, Final, Literal, TypeAlias
 
 from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
-from roofwidget.state.lesson import attempts_by_key
+from roofwidget.state.lesson import attempts_by_key, was_shown
 from roofwidget.support import strict_json, text_tables
 from roofwidget.support.did_you_mean import did_you_mean, listed, nearest
 from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.teaching.question import Check, Question, by_key
 from roofwidget.units import format_significant
 
-COUNTS: Final = ("last", "first", "best", "decay", "mastery")
+COUNTS: Final = ("decay", "first", "last", "best", "mastery")
 """The rules that say which of several answers counts."""
 MAX_VARIANTS: Final = 3
 """The most variants of which the best counts. With more, patience would earn the points."""
@@ -27,7 +27,6 @@ _DECAY: Final = (1, 2 / 3, 1 / 3)
 _DECAY_OF_CHOICE: Final = (1, 1 / 3)
 _DECAY_OF_FEW_OPTIONS: Final = (1,)
 _FEW_OPTIONS: Final = 3
-_SHOWN: Final[list[Any]] = []
 _HEADER: Final = ("question", "", "answers", "message")
 
 
@@ -96,7 +95,7 @@ class Grades:
         raise KeyError(f"there is no question '{key}'{did_you_mean(key, [one.key for one in self.grades])}")
 
     def _rows(self) -> list[list[str]]:
-        return [[one.key, "right" if one.correct else "–", str(one.attempts), one.message] for one in self.grades]
+        return [[one.key, _mark(one), str(one.attempts), one.message] for one in self.grades]
 
     def _head(self) -> str:
         points, count = self.points, text_tables.counted(len(self), "question")
@@ -108,6 +107,12 @@ class Grades:
 
     def _repr_html_(self) -> str:
         return text_tables.html_table(self._head(), _HEADER, self._rows())
+
+
+def _mark(grade: Grade) -> str:
+    if not grade.correct:
+        return "–"
+    return "right" if grade.points == 1 else f"right, {format_significant(grade.points, 2)} points"
 
 
 @dataclass(frozen=True)
@@ -138,13 +143,15 @@ def tried(question: Question, given: Iterable[Any]) -> list[Tried]:
     attempts: list[Any] = []
     is_shown = False
     for value in given:
-        if value == _SHOWN:
+        if was_shown(value):
             is_shown = True
             continue
         check = question.check(value, len(attempts) + 1)
-        is_attempt = check.said != "invalid" and value not in attempts
+        # An option may be named by its text and by its id.
+        one = check.said if question.kind == "choice" else value
+        is_attempt = check.said != "invalid" and one not in attempts
         if is_attempt:
-            attempts.append(value)
+            attempts.append(one)
         found.append(Tried(value, check, len(attempts) if is_attempt else 0, is_shown))
     return found
 
@@ -157,7 +164,7 @@ def grade(
     answers: Answers | Sequence[Answers],
     questions: Questions | Sequence[Questions] | None = None,
     *,
-    counts: Literal["last", "first", "best", "decay", "mastery"] = "last",
+    counts: Literal["decay", "first", "last", "best", "mastery"] = "decay",
 ) -> Grades:
     """Return which answers are right, and the points for them.
 
@@ -172,12 +179,12 @@ def grade(
         of the widget's story or of the file. A learner can edit a file: for marks that count, give the questions. For a
         list of answers give a list with the questions of each variant.
     counts
-        Which of several answers to a question counts. "first": the first one. "decay": the first right one, with 1,
-        2/3, 1/3 and 0 points at the first, second, third and a later attempt; for a choice of up to three options with
-        1 and 0, of more options with 1, 1/3 and 0. "mastery": the best of the variants, each by its first answer.
-        "last": the last one. "best": a right one if there is one. What is no number, no option or no partition is no
-        attempt, nor is the same answer once more. An answer that was given after the right one was shown has no points,
-        except with "best".
+        Which of several answers to a question counts. "decay", the default: the first right one, with 1, 2/3, 1/3 and 0
+        points at the first, second, third and a later attempt; for a choice of up to three options with 1 and 0, of
+        more options with 1, 1/3 and 0. "first": the first one. "last": the last one. "best": a right one if there is
+        one. "mastery": the best of the variants, each by its first answer. What is no number, no option or no partition
+        is no attempt, nor is the same answer once more. An answer that was given after the right one was shown has no
+        points, except with "best".
 
     Raises
     ------

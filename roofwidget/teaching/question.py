@@ -121,6 +121,10 @@ class Question:
     graph
         For "merge": the graph whose ops are merged. Every partition that moves as few bytes as `answer` is right. What
         a kernel computes again is not counted. The page refuses kernels that do not fit on its focus chip.
+    reading
+        Whether the learner is to read the answer off the page. Otherwise the page hides the numbers of kernels and the
+        sentences about them until the question is answered, except for questions whose answer is a partition or a rate
+        of the roof.
     source
         Where the question or its numbers come from.
     difficulty
@@ -156,6 +160,7 @@ class Question:
     on: Target | None = None
     kernel: str | None = None
     graph: Graph | None = None
+    reading: bool = False
     source: str = ""
     difficulty: int = 1
     setup: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -177,6 +182,8 @@ class Question:
             )
         if self.kind != natural:
             raise self._wrong(f"its parts are those of kind '{natural}', not of '{self.kind}'")
+        if not isinstance(self.reading, bool):
+            raise TypeError(f"question '{self.key}': expected True or False for reading, got {self.reading!r:.60}")
         if self.difficulty not in _LEVELS:
             raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
         self._check_options()
@@ -438,6 +445,7 @@ class Question:
             "on": self.on,
             "kernel": self.kernel,
             "graph": None if self.graph is None else graph_to_record(self.graph),
+            "reading": self.reading,
             "source": self.source,
             "difficulty": self.difficulty,
         }

@@ -61,6 +61,19 @@ def test_a_typed_number_may_have_its_unit_with_a_prefix(case: dict[str, Any]) ->
     assert found == case["value"] if case["value"] is not None else isinstance(found, str)
 
 
+def asked(name: str) -> Question:
+    """Return a question of the golden file."""
+    return Question.from_record({"key": "q", "prompt": "?", **GOLDEN["questions"][name]})
+
+
+@pytest.mark.parametrize("case", GOLDEN["feedback"], ids=lambda case: f"{case['question']} {case['given']}")
+def test_an_answer_gets_the_message_of_the_golden_file(case: dict[str, Any]) -> None:
+    check = asked(case["question"]).check(case["given"], case["attempt"])
+    assert (check.correct, check.said) == (case["said"] == "right", case["said"])
+    if case["message"] is not None:
+        assert check.message == case["message"]
+
+
 @pytest.mark.parametrize("case", GOLDEN["written"], ids=lambda case: f"{case['text']} {case['unit']}")
 def test_a_number_is_read_as_people_write_it(case: dict[str, Any]) -> None:
     found = number(1.0, unit=case["unit"]).number(case["text"])
@@ -244,6 +257,7 @@ def test_a_drag_has_the_unit_of_what_is_dragged_and_a_wider_tolerance() -> None:
         ({"on": "intensty"}, "not 'intensty'; did you mean 'intensity'"),
         ({"kind": "choise"}, "not 'choise'; did you mean 'choice'"),
         ({"kind": "choice"}, "its parts are those of kind 'number', not of 'choice'"),
+        ({"reading": "yes"}, "question 'q': expected True or False for reading, got 'yes'"),
         ({"difficulty": 9}, "difficulty is 1, 2 or 3, not 9"),
         ({"tolerance": 7}, "tolerance is |log2| from 0 to 1, not 7"),
         ({"tolerance": "5 %"}, "tolerance is |log2| from 0 to 1, not '5 %'"),
@@ -280,7 +294,7 @@ def test_a_question_whose_parts_do_not_fit_is_refused(parts: dict[str, Any], mes
 @pytest.mark.parametrize(
     "question",
     [
-        number(unit="FLOP/B", source="a book", difficulty=2, explanation="**So.**"),
+        number(unit="FLOP/B", source="a book", difficulty=2, explanation="**So.**", reading=True),
         number(unit="FLOP/B", wrong_answers={"2 kFLOP/B": "A prefix."}, method="Divide."),
         number(2e12, on="rate", kernel="matmul"),
         Question(key="q", prompt="?", answer="a", options={"a": "", "b": "no"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -188,7 +189,7 @@ def test_the_first_answer_is_the_first_that_can_be_read_and_later_ones_are_told_
     model.answers = {"q": ["many", 100, 400]}
     assert rw.grade(model, counts="first").points == 1
     assert (
-        rw.grade(model)["q"].message
+        rw.grade(model, counts="last")["q"].message
         == "Not yet: too large, 2 to 10 times off: a factor such as 2, or the bytes of a number."
     )
     model.answers = {"q": ["many"]}
@@ -198,12 +199,102 @@ def test_the_first_answer_is_the_first_that_can_be_read_and_later_ones_are_told_
 def test_grades_count_the_last_the_first_or_a_right_answer() -> None:
     model, _ = told()
     model.answers = {"ridge": [166.0, 100.0], "bound": ["HBM"]}
-    assert [one.correct for one in rw.grade(model)] == [True, False]
+    last = rw.grade(model, counts="last")
+    assert [one.correct for one in last] == [True, False]
     assert [one.correct for one in rw.grade(model, counts="first")] == [True, True]
     best = rw.grade(model, counts="best")
     assert (best.points, best.score, best["ridge"].answer, best["ridge"].attempts) == (2, 1.0, 166.0, 2)
-    assert repr(rw.grade(model)).splitlines()[0] == "1 of 2 questions right"
-    assert "<caption>1 of 2 questions right</caption>" in rw.grade(model)._repr_html_()
+    assert repr(last).splitlines()[0] == "1 of 2 questions right"
+    assert "<caption>1 of 2 questions right</caption>" in last._repr_html_()
+
+
+SHOWN: list[Any] = []
+"""The entry among answers that says that the page showed the right one."""
+
+
+@pytest.mark.parametrize(
+    ("answers", "points"),
+    [
+        # By decay, first, last and best.
+        ([100], (1, 1, 1, 1)),
+        ([50, 100], (2 / 3, 0, 1, 1)),
+        ([50, 60, 100], (1 / 3, 0, 1, 1)),
+        ([50, 60, 70, 100], (0, 0, 1, 1)),
+        ([50, 50, 100], (2 / 3, 0, 1, 1)),
+        (["banana", 100], (1, 1, 1, 1)),
+        ([100, 50], (1, 1, 0, 1)),
+        ([50, SHOWN, 100], (0, 0, 0, 1)),
+        ([SHOWN, 100], (0, 0, 0, 1)),
+        ([100, SHOWN], (1, 1, 1, 1)),
+        ([50], (0, 0, 0, 0)),
+        ([], (0, 0, 0, 0)),
+    ],
+)
+def test_a_number_earns_points_by_the_rule_that_the_lecturer_chooses(
+    answers: list[Any], points: tuple[float, ...]
+) -> None:
+    model = rw.RooflineModel(["v5p"], [])
+    rw.Story(model, [rw.Question(key="q", prompt="How many?", answer=100.0)])
+    model.answers = {"q": answers}
+    rules: tuple[Any, ...] = ("decay", "first", "last", "best")
+    assert [rw.grade(model, counts=rule).points for rule in rules] == pytest.approx(list(points))
+    assert rw.grade(model).points == pytest.approx(points[0])
+    assert rw.grade(model)["q"].attempts == len(answers) - answers.count(SHOWN)
+
+
+@pytest.mark.parametrize(
+    ("options", "answers", "points"),
+    [
+        (3, ["c0"], 1),
+        (3, ["c1", "c0"], 0),
+        (4, ["c0"], 1),
+        (4, ["c1", "c0"], 1 / 3),
+        (4, ["c1", "c2", "c0"], 0),
+        (4, ["c1", "a2", "c1", "c0"], 1 / 3),
+    ],
+)
+def test_guessing_among_few_options_earns_little(options: int, answers: list[str], points: float) -> None:
+    texts = {f"c{at}": "No." for at in range(options)}
+    question = rw.Question(key="q", prompt="Which?", answer="c0", options=texts)
+    model = rw.RooflineModel(["v5p"], [])
+    rw.Story(model, [question])
+    model.answers = {"q": answers}
+    assert rw.grade(model).points == pytest.approx(points)
+    assert rw.grade(model)["q"].correct
+
+
+def test_blind_guesses_among_three_options_earn_a_third_on_average() -> None:
+    question = rw.Question(key="q", prompt="Which?", answer="c0", options=dict.fromkeys(("c0", "c1", "c2"), "No."))
+    model = rw.RooflineModel(["v5p"], [])
+    rw.Story(model, [question])
+    earned = []
+    for order in itertools.permutations(question.options):
+        model.answers = {"q": list(order[: order.index("c0") + 1])}
+        earned.append(rw.grade(model).points)
+    assert sum(earned) / len(earned) == pytest.approx(1 / 3)
+
+
+def test_an_answer_that_was_shown_is_no_answer() -> None:
+    model, _ = told()
+    model.answers = {"ridge": [150, SHOWN], "bound": [SHOWN]}
+    assert (model.answer("ridge"), model.answer("bound")) == (150, None)
+    model.answers = {"ridge": [150, SHOWN, 166.3], "bound": [SHOWN]}
+    grades = rw.grade(model)
+    assert (grades["ridge"].correct, grades["ridge"].points, grades["ridge"].attempts) == (False, 0, 2)
+    assert grades["bound"].message == "Not answered."
+    assert rw.grade(model, counts="best").points == 1
+    model.answers = {"ridge": [SHOWN, 166.3]}
+    assert rw.grade(model)["ridge"].message == "Given after the answer was shown."
+
+
+def test_the_result_shows_points_where_they_differ_from_the_right_answers() -> None:
+    model, _ = told()
+    model.answers = {"ridge": [100, 166.3], "bound": ["compute", "HBM"]}
+    lines = repr(rw.grade(model)).splitlines()
+    assert lines[0] == "0.667 points in 2 questions"
+    assert [line.split("  ")[0] for line in lines[2:]] == ["bound", "ridge"]
+    assert "right, 0 points" in lines[2]
+    assert "right, 0.67 points" in lines[3]
 
 
 def test_plain_values_are_graded_without_a_widget() -> None:
@@ -217,9 +308,8 @@ def test_plain_values_are_graded_without_a_widget() -> None:
     assert [one.correct for one in misspelt] == [False, True]
     with pytest.raises(TypeError, match="give the questions"):
         rw.grade({"ridge": 166})
-    with pytest.raises(
-        ValueError, match="counts is one of 'last', 'first', 'best', 'decay', 'mastery', not 'lst'; did you"
-    ):
+    message = "counts is one of 'decay', 'first', 'last', 'best', 'mastery', not 'lst'; did you mean 'last'"
+    with pytest.raises(ValueError, match=message):
         rw.grade({}, [ridge()], counts="lst")  # type: ignore[arg-type]
 
 

@@ -11,6 +11,8 @@ import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 /** Formats the quantities of the roofline plane in the chosen units, and names them. */
 export interface Units {
   readonly terms: Terms;
+  /** Whether ridge points have numbers. An open question can hide them. */
+  readonly hasRidges: boolean;
   readonly x: Counting;
   readonly y: Counting;
   /** The counting of bandwidths: in bytes or in machine words, per second or per cycle. */
@@ -65,6 +67,7 @@ export function unitsOf(
     hertz === 1 ? formatQuantity(value, unit, digits) : formatIntensity(value, digits, unit);
   return {
     terms,
+    hasRidges: true,
     x: word || isBalance ? x : PLAIN,
     y: counting(hertz),
     moved: counting(hertz * bytes),

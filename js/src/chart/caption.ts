@@ -92,6 +92,11 @@ interface Caption {
  */
 export function captionOf(store: Store, pointedChip: string | undefined): Caption {
   const view = store.view.plane.value;
+  // A picture of an open question says which chips it shows, and nothing of them.
+  if (store.lesson.hidesHint("sentence")) {
+    const chips = store.rates.shownRoofs.value.map(({ chip }) => chip.name).join(", ");
+    return { text: strings.chart(chips, 0), formula: "", note: noteOf(store) };
+  }
   if (view === "network") return networkCaption(store);
   if (view === "instructions") return instructionCaption(store);
   const row = store.rows.described.value;

@@ -74,6 +74,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   }
   const roof = index < 0 ? undefined : (roofs[points.value.roof[index] as number] ?? focus ?? roofs[0]);
 
+  const isAsked = store.lesson.hidesHint("points");
   const dragged = store.rows.kernelDrag.value;
   const row = points.value.row[index] as number;
   const [x, y] = spotAt(at, index);
@@ -83,6 +84,7 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
     row,
     roofs,
     isSelected: scene.selected.has(row),
+    isBare: isAsked,
     terms: scene.units.terms,
     colourBy: scene.colouring.key,
     scales,
@@ -94,8 +96,10 @@ export function Chart({ store, size, theme, points, below, pointedChip, tools }:
   const card =
     roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.rows.movedKernels.value, row) }) : undefined;
   const { boxes } = marks;
-  const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
-  const rulers = store.view.rulers.value && (
+  const { ruler, box }: ReturnType<typeof rulerBeside> = isAsked
+    ? {}
+    : rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, boxes);
+  const rulers = store.view.rulers.value && !isAsked && (
     <Rulers
       scene={scene}
       names={labels}

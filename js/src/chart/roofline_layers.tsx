@@ -244,7 +244,9 @@ export function rooflineDrawing(store: Store, size: Size, theme: Theme): Drawing
   const marks = rooflineMarks(store, data, scene, ghosts);
   const labels = placedLabels(scene, marks);
   const pointed = scene.points.home[store.rows.pointed.value ?? -1] ?? -1;
-  const { ruler } = rulerBeside(store, scene, labels, pointed, [], marks.boxes);
+  const { ruler }: ReturnType<typeof rulerBeside> = store.lesson.hidesHint("points")
+    ? {}
+    : rulerBeside(store, scene, labels, pointed, [], marks.boxes);
   const rulers = <Rulers scene={scene} names={labels} arrows={marks.boxes} ruler={ruler} />;
   return {
     ...{ scene, looks: marks.looks, labels },

@@ -73,7 +73,7 @@ export function sceneOf(
     colouring: store.rows.colouring.value,
     isRoofHovered,
     isPatterned: isPatternedIn(store, theme),
-    gaps: store.view.gaps.value,
+    gaps: store.lesson.hidesHint("points") ? "none" : store.view.gaps.value,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
   };

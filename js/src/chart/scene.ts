@@ -132,6 +132,7 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
 }
 
 const [aboves, memoUnits] = [memoize<readonly number[]>(), memoize<Units>()];
+const NO_RANKS: readonly number[] = [];
 
 /**
  * Returns which kernels may have labels. During a drag these are the kernels of the `last` scene, so that no label
@@ -145,7 +146,8 @@ export function namedIn(
 ): Pick<Scene, "named" | "ranked" | "above"> {
   if (last && store.view.isInDrag()) return { named: last.named, ranked: last.ranked, above: last.above };
   const above = aboves(points.aboveRoof, [points.row, points.n], () => rowsAbove(points));
-  return { named: heaviest, ranked: store.rows.ranking.value.rows, above };
+  const ranked = store.lesson.hidesHint("points") ? NO_RANKS : store.rows.ranking.value.rows;
+  return { named: heaviest, ranked, above };
 }
 
 function rowsAbove({ aboveRoof, row, n }: Points): number[] {
@@ -165,6 +167,7 @@ export function unitsIn(
     },
     rows: { drawn },
     rates: { shownRoofs },
+    lesson,
   }: Store,
   focus: Roof | undefined,
 ): Units {
@@ -173,8 +176,9 @@ export function unitsIn(
   const clock = focus?.chip.clock ?? null;
   const ofRoofs = shownRoofs.value.map(({ precision }) => operationIn(precision));
   const operations = new Set([...ofRoofs, ...operationsOf(drawn.value, focus?.precision ?? "")]);
-  const keys = [...Object.values(counted), clock, terms, operations.has("FLOP"), operations.has("OP")];
-  return memoUnits(axes, keys, () => unitsOf(counted, clock, terms, operations));
+  const hasRidges = !lesson.hidesHint("ridge");
+  const keys = [...Object.values(counted), clock, terms, operations.has("FLOP"), operations.has("OP"), hasRidges];
+  return memoUnits(axes, keys, () => ({ ...unitsOf(counted, clock, terms, operations), hasRidges }));
 }
 
 const [sets, marks] = [memoize<ReadonlySet<number>>(), memoize<readonly number[]>()];

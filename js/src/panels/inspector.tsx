@@ -3,11 +3,12 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Theme } from "../chart/theme.ts";
+import type { Hint } from "../state/lesson.ts";
 import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
 import { isModified, OWN_KEYS, used } from "../ui/keys.ts";
 import { useUid } from "../ui/uid.ts";
-import { tabWords as words } from "../words/words.ts";
+import { storyWords, tabWords as words } from "../words/words.ts";
 import { FusionTab, fusionNote, hasFusion } from "./fusion/fusion.tsx";
 import { ChipTab, hasChip } from "./hardware/chip_tab.tsx";
 import { hasSnapshots, SnapshotsTab } from "./hardware/snapshots.tsx";
@@ -107,7 +108,9 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
     list.current?.querySelector<HTMLElement>(`[data-tab='${open}']`)?.focus();
     store.view.openTab("closed");
   }
+  const isAsked = (name: TabName) => store.lesson.hidesHint(tabOf(name).panel as Hint);
   const { Content, Aside } = open ? tabOf(open) : {};
+  const isSecret = open !== undefined && isAsked(open);
   return (
     <section class="rw-inspector" data-rw="inspector">
       <div class="rw-tabs">
@@ -127,11 +130,11 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
               onClick={() => store.view.openTab(name)}
             >
               {words.names[name]}
-              {tabOf(name).note && <span class="rw-muted"> {tabOf(name).note?.(store)}</span>}
+              {tabOf(name).note && !isAsked(name) && <span class="rw-muted"> {tabOf(name).note?.(store)}</span>}
             </button>
           ))}
         </div>
-        {Aside && <Aside store={store} />}
+        {Aside && !isSecret && <Aside store={store} />}
         {open && (
           <Button look="tool" title={words.close} aria-label={words.close} onClick={close}>
             ×
@@ -147,7 +150,11 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
           aria-labelledby={`${id}-${open}`}
           style={{ height: `${height - TABS_PX}px` }}
         >
-          <Content store={store} theme={theme} height={height - TABS_PX} narrow={narrow} />
+          {isSecret ? (
+            <p class="rw-muted">{storyWords.hidden}</p>
+          ) : (
+            <Content store={store} theme={theme} height={height - TABS_PX} narrow={narrow} />
+          )}
         </div>
       )}
     </section>

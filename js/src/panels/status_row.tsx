@@ -21,7 +21,9 @@ export function StatusRow({ store, pointedChip }: StatusProps) {
       <p class="rw-connection" role="status">
         {connection === "answering" ? null : words[connection]}
       </p>
-      {!store.view.hiddenPanels.value.includes("sentence") && <StatusFormula store={store} pointedChip={pointedChip} />}
+      {!store.view.hiddenPanels.value.includes("sentence") && !store.lesson.hidesHint("sentence") && (
+        <StatusFormula store={store} pointedChip={pointedChip} />
+      )}
     </div>
   );
 }

@@ -1,11 +1,11 @@
-// The slice of the lesson: the current step of a story, its question, the answers, and the kernels that are hidden until
-// the answer.
+// The slice of the lesson: the current step of a story, its question, the answers, and what is hidden until the answer.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import type { Graph } from "../fusion/graph.ts";
 import { groupBytes } from "../fusion/partition.ts";
-import { mergeVerdict, numberVerdict, type Verdict } from "../roofline/answers.ts";
+import { choiceVerdict, INVALID, mergeVerdict, numberVerdict, type Verdict } from "../roofline/answers.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { steady } from "../ui/equal.ts";
+import { isEqual, steady } from "../ui/equal.ts";
 import { lookUp } from "../ui/keys.ts";
 import type { Attempt, Question } from "../wire/types.ts";
 import type { Edits } from "./edits.ts";
@@ -19,28 +19,54 @@ type Lesson = ReturnType<typeof createLesson>;
 /** Which kernels are hidden: their names, or all. */
 export type Hidden = ReadonlySet<string> | "all";
 
+/**
+ * What can tell the answer to an open question. "sentence", "table", "comparison", "projection" and "fusion" are panels;
+ * "operations" the counts of the ops of a graph; "points" the numbers beside points; "ridge" the numbers at ridge points.
+ */
+export type Hint =
+  | ("sentence" | "table" | "comparison" | "projection" | "fusion")
+  | ("operations" | "points" | "ridge");
+
+const OF_GRAPH: readonly Hint[] = ["fusion", "operations"];
+const NUMBERS: readonly Hint[] = ["sentence", "table", "comparison", "projection", "points", ...OF_GRAPH];
+
+/** Returns what a question hides beside kernels until it is answered. */
+function hintsTo({ kind, on, kernel, unit, reading }: Question): readonly Hint[] {
+  const isRoof = on === "bandwidth" || on === "peak_flops";
+  if (reading || kind === "merge" || isRoof) return [];
+  // The kernel of a marker is hidden everywhere but in its graph.
+  if (kind === "drag" && kernel !== null) return OF_GRAPH;
+  return unit === "FLOP/B" ? [...NUMBERS, "ridge"] : NUMBERS;
+}
+
+/** What an answer is after the learner was shown the right one. */
+const SHOWN: Attempt = [];
+const isShown = (given: Attempt) => isEqual(given, SHOWN);
+
 /** The state of a story that needs neither roofs nor points. */
 export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | undefined>) {
   const { story, step, answers } = edits.signals;
   const prediction = signal<number | undefined>(undefined);
-  /** The keys of the questions for which the learner has chosen "Show the answer". */
-  const revealed = signal<ReadonlySet<string>>(NOTHING);
   const current = computed(() => story.value?.steps[Math.min(step.value, story.value.steps.length - 1)]);
   const question = computed(() => current.value?.question ?? undefined);
-  const attempts = computed(() => lookUp(answers.value, question.value?.key ?? "") ?? []);
+  const given = computed(() => lookUp(answers.value, question.value?.key ?? "") ?? []);
+  const attempts = computed(() => given.value.filter((one) => !isShown(one)));
   const isRevealed = computed(() => {
     const asked = question.value;
-    // Python can take all answers back. Then the question is asked again.
-    if (!asked || attempts.value.length === 0) return false;
-    if (revealed.value.has(asked.key)) return true;
+    if (!asked) return false;
     const needs = asked.kind === "merge" ? workload.value : undefined;
-    return attempts.value.some((given) => verdictOf(asked, given, needs)?.isRight);
+    return given.value.some((one, at) => isShown(one) || verdictOf(asked, one, at + 1, needs)?.isRight);
   });
   const hides = steady(() => (isRevealed.value ? false : (current.value?.hides ?? false)));
   const hidden = computed((): Hidden => {
     if (typeof hides.value === "boolean") return hides.value ? "all" : NOTHING;
     return new Set(hides.value);
   });
+  const hints = steady(() => (question.value && !isRevealed.value ? hintsTo(question.value) : []));
+  function add(one: Attempt) {
+    const asked = question.value;
+    if (asked) edits.set({ answers: { ...answers.value, [asked.key]: [...given.value, one] } });
+  }
   return {
     prediction,
     current,
@@ -48,40 +74,82 @@ export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | u
     attempts,
     isRevealed,
     hidden,
-    reveal() {
-      if (question.value) revealed.value = new Set([...revealed.value, question.value.key]);
-    },
-    giveAnswer(given: Attempt) {
-      const asked = question.value;
-      if (asked) edits.set({ answers: { ...answers.value, [asked.key]: [...attempts.value, given] } });
+    hidesHint: (hint: Hint) => hints.value.includes(hint),
+    reveal: () => add(SHOWN),
+    giveAnswer(answer: Attempt) {
+      // The same answer once more is no further attempt.
+      if (!isEqual(answer, attempts.value.at(-1))) add(answer);
     },
     forgetAnswers: () => edits.set({ answers: {} }),
-    judge: (given: Attempt) => question.value && verdictOf(question.value, given, workload.value),
+    verdict: computed(() => {
+      const [asked, last] = [question.value, attempts.value.at(-1)];
+      return asked && last !== undefined ? verdictOf(asked, last, attempts.value.length, workload.value) : undefined;
+    }),
     /** Returns the values of all traits that a step sets. */
     valuesAt: (at: number) => edits.decoded({ ...story.value?.base, ...story.value?.steps[at]?.changes }),
     steps: computed(() => story.value?.steps.length ?? 0),
   };
 }
 
-/** Judges an answer. Returns undefined if it has another form than the question asks for, or needs a missing graph. */
-export function verdictOf(question: Question, given: Attempt, workload?: Workload): Verdict | undefined {
-  const { kind, answer, tolerance } = question;
-  if (kind === "choice") return { isRight: given === answer, factor: Number.NaN };
-  if (kind === "merge") return workload && mergeOf(workload, answer, given);
+/**
+ * Judges an answer, which is the learner's `attempt`-th. Returns undefined if it has another form than the question asks
+ * for, or needs a missing graph.
+ */
+export function verdictOf(
+  question: Question,
+  given: Attempt,
+  attempt: number,
+  workload?: Workload,
+): Verdict | undefined {
+  const { kind, answer, tolerance, options, option_ids: ids = [] } = question;
+  if (kind === "choice")
+    return typeof given === "string" ? choiceVerdict({ answer: answer as string, options, ids }, given) : INVALID;
+  if (kind === "merge") return workload && mergeOf(workload, answer, given, attempt);
   if (typeof answer !== "number" || typeof given !== "number") return undefined;
-  return numberVerdict(answer, tolerance ?? 0, given);
+  const { wrong_answers: wrongAnswers = [], method = "" } = question;
+  return numberVerdict({ answer, tolerance: tolerance ?? 0, wrongAnswers, method }, given, attempt);
 }
 
-function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt): Verdict | undefined {
-  const place = new Map(graph.ops.map(({ name }, at) => [name, at]));
-  const moved = (groups: Attempt): number => {
-    if (!Array.isArray(groups)) return Number.NaN;
-    const named = (groups as string[][]).map((group) => group.map((name) => place.get(name)));
-    const isPartition = new Set(named.flat()).size === graph.ops.length && named.flat().length === graph.ops.length;
-    if (!isPartition || named.flat().includes(undefined)) return Number.NaN;
-    return (named as number[][]).reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
-  };
-  return mergeVerdict(moved(answer), moved(given));
+function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt, attempt: number): Verdict {
+  const [best, now] = [groupsOf(graph, answer), groupsOf(graph, given)];
+  if (!best || !now) return INVALID;
+  const moved = (groups: Groups) => groups.reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
+  const key = { kernels: now.length, moved: moved(now), least: moved(best) };
+  return mergeVerdict({ ...key, largest: () => largestBetween(graph, values.bytes, now, best) }, attempt);
+}
+
+type Groups = readonly (readonly number[])[];
+
+/** Returns the numbers of the ops of a partition. Undefined if an op is missing, unknown or twice in the groups. */
+function groupsOf({ ops }: Graph, groups: Attempt): Groups | undefined {
+  if (!Array.isArray(groups)) return undefined;
+  const place = new Map(ops.map(({ name }, at) => [name, at]));
+  const named = (groups as string[][]).map((group) => group.map((name) => place.get(name)));
+  const all = named.flat();
+  const isPartition = new Set(all).size === ops.length && all.length === ops.length && !all.includes(undefined);
+  return isPartition ? (named as number[][]) : undefined;
+}
+
+/** Returns the largest tensor that kernels hand to others, and that stays on chip in the best partition. */
+function largestBetween(graph: Graph, bytes: ArrayLike<number>, now: Groups, best: Groups): string {
+  const [still, between] = [handedOn(graph, best), handedOn(graph, now)];
+  const costs = between.filter((tensor) => !still.includes(tensor));
+  const nameOf = (tensor: number) => graph.tensors[tensor]?.name ?? "";
+  const sizeOf = (tensor: number) => bytes[tensor] ?? 0;
+  const sorted = (costs.length > 0 ? costs : between).sort(
+    (one, other) => sizeOf(other) - sizeOf(one) || (nameOf(one) < nameOf(other) ? -1 : 1),
+  );
+  return nameOf(sorted[0] ?? graph.ops[0]?.inputs[0] ?? -1);
+}
+
+/** Returns the tensors that an op of one group writes and an op of another group reads. */
+function handedOn({ producer, consumers, tensors }: Graph, groups: Groups): number[] {
+  const groupOf = new Map(groups.flatMap((group, at) => group.map((op) => [op, at] as const)));
+  return tensors.flatMap((_, tensor) => {
+    const maker = groupOf.get(producer[tensor] as number);
+    const isHanded = maker !== undefined && consumers[tensor]?.some((op) => groupOf.get(op) !== maker);
+    return isHanded ? [tensor] : [];
+  });
 }
 
 /** What a lesson needs of the other slices. */

@@ -25,7 +25,7 @@ import type { Catalogue } from "./catalogue.ts";
 import type { Connection } from "./connection.ts";
 import type { ChangeOptions, Gesture } from "./edits.ts";
 import type { Part } from "./filters.ts";
-import type { Hidden } from "./lesson.ts";
+import type { Hidden, Hint } from "./lesson.ts";
 import type { Lock } from "./locks.ts";
 import type { MergePreview } from "./merge_preview.ts";
 import type { Given, Opening } from "./opening.ts";
@@ -409,9 +409,11 @@ export interface LessonSlice {
   readonly question: ReadonlySignal<Question | undefined>;
   /** The kernels that the question hides. */
   readonly hidden: ReadonlySignal<Hidden>;
+  /** Whether the open question hides something that could tell its answer. */
+  hidesHint(hint: Hint): boolean;
   /** All answers by the key of their question. Undo keeps them. */
   readonly answers: Signals["answers"];
-  /** All answers to the question, the latest last. */
+  /** All answers to the question, the latest last, without the note that the answer was shown. */
   readonly attempts: ReadonlySignal<readonly Attempt[]>;
   /** The value at the marker of a drag; undefined until the learner moves the marker. */
   readonly prediction: Signal<number | undefined>;
@@ -420,8 +422,8 @@ export interface LessonSlice {
   forgetAnswers(): void;
   /** Returns what the chart itself answers now to the question of the step. */
   answerNow(): Attempt | undefined;
-  /** Judges an answer to the question of the step. */
-  judge(given: Attempt): AnswerVerdict | undefined;
+  /** The verdict on the latest answer; undefined without an answer, or if the answer has another form. */
+  readonly verdict: ReadonlySignal<AnswerVerdict | undefined>;
   /** Whether the answer is shown: the learner has found it, or has chosen "Show the answer". */
   readonly isRevealed: ReadonlySignal<boolean>;
   reveal(): void;

@@ -25,6 +25,8 @@ const ANSWER_SPELLINGS: Readonly<Record<string, string>> = {
   B: "(?:B|[Bb]ytes?)",
   s: "(?:s|sec|seconds?)",
   "FLOP/B": "(?:FLOPs?/B(?:yte)?|flops?/b(?:yte)?|FLOPs?/byte)",
+  Hz: "(?:Hz|[Hh]ertz)",
+  W: "(?:W|[Ww]atts?)",
 };
 const SMALL: Readonly<Record<string, number>> = { m: -3, u: -6, µ: -6, n: -9, p: -12 };
 const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
@@ -188,9 +190,9 @@ function numberIn(typed: string): readonly [digits: string, suffix: string] | un
 }
 
 /** A power of ten and another factor. */
-type Factors = readonly [exponent: number, multiple: number];
+export type Factors = readonly [exponent: number, multiple: number];
 
-function scaled(digits: string, [exponent, multiple]: Factors): number {
+export function scaled(digits: string, [exponent, multiple]: Factors): number {
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
   // Add the exponents before the text becomes a number. So 3.35 TB/s becomes the floating-point number nearest to
   // 3.35e12. A product, such as 3.35 * 1e12, could be rounded twice.
@@ -219,20 +221,18 @@ export function parseAmount(text: string, unit: "FLOP" | "OP" | "B", most: numbe
 }
 
 /**
- * Reads a number that answers a question: a number in base units, or a number with its unit. Returns undefined if the
- * text is neither.
+ * Returns what the unit after a number stands for: the unit that is asked for with a prefix, or a prefix alone. Undefined
+ * for another unit.
  */
-export function parseAnswer(text: string, unit: string): number | undefined {
-  const [digits, suffix] = numberIn(numerals.read(text.trim())) ?? [];
-  if (digits === undefined || suffix === undefined) return undefined;
-  const spelled = ANSWER_SPELLINGS[unit];
-  const scale = suffix === "" || suffix === unit ? ([0, 1] as const) : spelled && answerScale(suffix, unit, spelled);
-  const value = scale ? scaled(digits, scale) : Number.NaN;
-  return Number.isFinite(value) ? value : undefined;
+export function answerFactors(suffix: string, unit: string): Factors | undefined {
+  if (unit === "FLOP/s" || unit === "OP/s" || unit === "B/s") return scaleOf(suffix, unit);
+  const spelled = lookUp(ANSWER_SPELLINGS, unit);
+  if (spelled === undefined) return undefined;
+  const exponent = unit === "s" || suffix === "" ? undefined : lookUp(EXPONENTS, suffix);
+  return exponent === undefined ? answerScale(suffix, unit, spelled) : [exponent, 1];
 }
 
 function answerScale(suffix: string, unit: string, spelled: string): Factors | undefined {
-  if (unit === "FLOP/s" || unit === "OP/s" || unit === "B/s") return scaleOf(suffix, unit);
   const found = new RegExp(`^([KMGTPE]i|[kKMGTPEZYmuµnp])?${spelled}$`).exec(suffix);
   return found ? factorsOf(found[1] ?? "", unit) : undefined;
 }
@@ -246,12 +246,12 @@ function factorsOf(prefix: string, unit: string): Factors | undefined {
 }
 
 /** Formats a number of a question in its unit. */
-export function formatAnswer(value: number, unit: string): string {
-  if (unit === "") return formatSignificant(value, 4);
-  if (unit === "FLOP/B") return formatIntensity(value, 4);
+export function formatAnswer(value: number, unit: string, digits = 4): string {
+  if (unit === "") return formatSignificant(value, digits);
+  if (unit === "FLOP/B") return formatIntensity(value, digits);
   return Object.hasOwn(ANSWER_SPELLINGS, unit)
-    ? formatQuantity(value, unit as Unit, 4)
-    : `${formatSignificant(value, 4)} ${unit}`;
+    ? formatQuantity(value, unit as Unit, digits)
+    : `${formatSignificant(value, digits)} ${unit}`;
 }
 
 function possible(value: number, unit: RateUnit, example: string): number | string {

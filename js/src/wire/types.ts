@@ -308,6 +308,14 @@ export interface Question {
   readonly tolerance: number | null;
   /** The options of a choice, each with what is said to it. */
   readonly options: readonly (readonly [option: string, said: string])[];
+  /** The names of the options. Like the three next fields, missing in stories of earlier versions. */
+  readonly option_ids?: readonly string[];
+  /** Usual wrong answers of a number, each with what is said to it. */
+  readonly wrong_answers?: readonly (readonly [number: number, said: string])[];
+  /** How a number is computed, in words. */
+  readonly method?: string;
+  /** Whether the learner is to read the answer off the page. Otherwise the page hides its numbers. */
+  readonly reading?: boolean;
   readonly explanation: readonly TextNode[];
   /** What is dragged: a marker along an axis, or the focus roof. */
   readonly on: "intensity" | "rate" | "bandwidth" | "peak_flops" | null;
@@ -317,7 +325,10 @@ export interface Question {
   readonly source: string;
 }
 
-/** An answer of a learner: a number in base units, an option, or groups of names of ops. */
+/**
+ * An answer of a learner: a number in base units, an option, or groups of names of ops. An empty list says that the
+ * learner was shown the answer.
+ */
 export type Attempt = number | string | readonly (readonly string[])[];
 
 export interface StoryStep {

@@ -2,18 +2,15 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/answers.json";
-import { mergeVerdict, numberVerdict } from "../../src/roofline/answers.ts";
+import { mergeVerdict, numberVerdict, RIGHT } from "../../src/roofline/answers.ts";
+
+const judged = (answer: number, tolerance: number, given: number, attempt = 1) =>
+  numberVerdict({ answer, tolerance, wrongAnswers: [], method: "" }, given, attempt);
 
 describe("a number", () => {
-  it.each(golden.numbers)(
-    "$given for $answer is worth what Python says",
-    ({ answer, tolerance, given, right, factor }) => {
-      const verdict = numberVerdict(answer, tolerance, given);
-      expect(verdict.isRight).toBe(right);
-      if (factor === null) expect(Number.isFinite(verdict.factor)).toBe(false);
-      else expect(verdict.factor).toBeCloseTo(factor, 9);
-    },
-  );
+  it.each(golden.numbers)("$given for $answer is worth what Python says", ({ answer, tolerance, given, right }) => {
+    expect(judged(answer, tolerance, given).isRight).toBe(right);
+  });
   it.each([
     [0, 5],
     [-1, 5],
@@ -21,17 +18,25 @@ describe("a number", () => {
     [5, -1],
     [-2, -1],
     [0, 0],
-  ])("for %d has no factor if it is %d, and is right only if it is the same", (answer, given) => {
-    expect(numberVerdict(answer, 9, given)).toEqual({ isRight: given === answer, factor: Number.NaN });
+  ])("for %d is right without a tolerance if it is %d, and has no band", (answer, given) => {
+    expect(judged(answer, 9, given, 2).said).toBe(given === answer ? "right" : "direction");
   });
 });
 
 describe("a partition", () => {
+  const key = { kernels: 3, moved: 80, least: 40, largest: () => "gelu" };
   it("is right if it moves no more bytes than a best one", () => {
-    expect(mergeVerdict(40, 40)).toEqual({ isRight: true, factor: 1 });
-    expect(mergeVerdict(40, 80)).toEqual({ isRight: false, factor: 2 });
+    expect(mergeVerdict({ ...key, moved: 40 }, 3)).toMatchObject(RIGHT);
+    expect(mergeVerdict({ ...key, moved: 39 }, 1).isRight).toBe(true);
   });
-  it("that is none is wrong", () => {
-    expect(mergeVerdict(40, Number.NaN)).toEqual({ isRight: false, factor: Number.NaN });
+  it("that moves more is told the kernels, then the largest tensor, then the fewest bytes", () => {
+    const said = [1, 2, 3, 4].map((attempt) => mergeVerdict(key, attempt));
+    expect(said.map((one) => [one.isRight, one.said, one.text])).toEqual([
+      [false, "kernels", ""],
+      [false, "tensor", "gelu"],
+      [false, "bytes", ""],
+      [false, "bytes", ""],
+    ]);
+    expect(said[0]?.merge).toEqual({ kernels: 3, moved: 80, least: 40 });
   });
 });

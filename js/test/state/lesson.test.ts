@@ -2,11 +2,13 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { captionOf } from "../../src/chart/caption.ts";
+import { pictureOf } from "../../src/chart/picture.tsx";
+import { LIGHT } from "../../src/chart/theme.ts";
 import { fuse } from "../../src/fusion/partition.ts";
 import { verdictOf } from "../../src/state/lesson.ts";
 import { createStore, type Store } from "../../src/state/store.ts";
 import { textAt } from "../../src/wire/columns.ts";
-import type { Story } from "../../src/wire/types.ts";
+import type { Question, Story } from "../../src/wire/types.ts";
 import { chain, stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel, wireKernels } from "../helpers.ts";
 import { makeQuestion, makeStory } from "../lessons.ts";
@@ -160,8 +162,43 @@ describe("a step of a graph", () => {
     const { store } = onGraph({ question: MERGE });
     const workload = store.workload.graph.value;
     for (const groups of [[], [["a"]], [["a", "b"], ["b"]], [["a", "x"]], [["a", "b", "x"]]])
-      expect(verdictOf(MERGE, groups, workload)).toEqual({ isRight: false, factor: Number.NaN });
-    expect(verdictOf(MERGE, "a", workload)?.isRight).toBe(false);
+      expect(verdictOf(MERGE, groups, 1, workload)?.said).toBe("invalid");
+    expect(verdictOf(MERGE, "a", 1, workload)?.isRight).toBe(false);
+  });
+  it("tells a merge its kernels, then the largest tensor between them, then the fewest bytes", () => {
+    // Ops a to d read and write t0 to t4 of 200 bytes; the tensor t2 is twice as large.
+    const wide = chain("wide", { ops: 4 }) as { tensors: { bytes: unknown }[] };
+    const tensors = wide.tensors.map((one, at) => (at === 2 ? { ...one, bytes: 400 } : one));
+    const model = new FakeModel({
+      ...stateOf([["", { ...wide, tensors }]]),
+      story: makeStory({ partition: [[0], [1], [2], [3]], phase: "" }, { question: MERGE }),
+    });
+    const workload = createStore(model, abort().signal).workload.graph.value;
+    const best = { ...MERGE, answer: [["a", "b", "c", "d"]] };
+    const said = (groups: string[][], attempt: number, question = best) => {
+      const verdict = verdictOf(question, groups, attempt, workload);
+      return [verdict?.said, verdict?.text, verdict?.merge];
+    };
+    // t0 and t4 of 200 bytes leave nothing else to move; t1, t2 and t3 are each written and read.
+    const apart = { kernels: 4, moved: 2 * 200 + 2 * (200 + 400 + 200), least: 400 };
+    const each = [["a"], ["b"], ["c"], ["d"]];
+    expect([1, 2, 3].map((attempt) => said(each, attempt))).toEqual([
+      ["kernels", "", apart],
+      ["tensor", "t2", apart],
+      ["bytes", "", apart],
+    ]);
+    expect(said([["a", "b", "c"], ["d"]], 2)[1]).toBe("t3");
+    // Of equal tensors the first by name; what the best partition moves too costs nothing.
+    expect(said([["a"], ["b", "c"], ["d"]], 2)[1]).toBe("t1");
+    const two = {
+      ...MERGE,
+      answer: [
+        ["a", "b"],
+        ["c", "d"],
+      ],
+    };
+    expect(said([["a"], ["b"], ["c", "d"]], 2, two)[1]).toBe("t1");
+    expect(said(best.answer, 2)[0]).toBe("right");
   });
 });
 
@@ -233,6 +270,57 @@ describe("a hidden kernel", () => {
   });
 });
 
+describe("an open question", () => {
+  const HINTS = ["sentence", "table", "comparison", "projection", "fusion", "operations", "points", "ridge"] as const;
+  const hintsOf = (question: Partial<Question>) => {
+    const { store } = onKernels([{ question: makeQuestion(question) }]);
+    return HINTS.filter(store.lesson.hidesHint);
+  };
+  const numbers = HINTS.filter((one) => one !== "ridge");
+
+  it("hides the numbers of kernels, and those of ridge points if an intensity is asked for", () => {
+    expect(hintsOf({ unit: "FLOP/s" })).toEqual(numbers);
+    expect(hintsOf({ unit: "FLOP/B" })).toEqual(HINTS);
+    expect(hintsOf({ kind: "choice", unit: "", answer: "a" })).toEqual(numbers);
+    expect(hintsOf({ kind: "drag", on: "rate", unit: "FLOP/s" })).toEqual(numbers);
+    expect(hintsOf({ kind: "drag", on: "intensity" })).toEqual(HINTS);
+  });
+  it("about a hidden kernel hides its op", () => {
+    expect(hintsOf({ kind: "drag", on: "intensity", kernel: "gelu" })).toEqual(["fusion", "operations"]);
+  });
+  it("hides nothing that the learner needs for the answer", () => {
+    expect(hintsOf({ reading: true })).toEqual([]);
+    expect(hintsOf({ kind: "drag", on: "bandwidth", unit: "B/s" })).toEqual([]);
+    expect(hintsOf({ kind: "drag", on: "peak_flops", unit: "FLOP/s" })).toEqual([]);
+    expect(hintsOf({ kind: "merge", answer: [["a"]] })).toEqual([]);
+  });
+  it("hides until the answer is found or shown", () => {
+    const { store } = onKernels([{ question: makeQuestion() }, {}]);
+    store.lesson.giveAnswer(50);
+    expect(store.lesson.hidesHint("ridge")).toBe(true);
+    store.lesson.giveAnswer(100);
+    expect(store.lesson.hidesHint("ridge")).toBe(false);
+    store.lesson.forgetAnswers();
+    expect(store.lesson.hidesHint("ridge")).toBe(true);
+    store.lesson.reveal();
+    expect(store.lesson.hidesHint("ridge")).toBe(false);
+    store.lesson.forgetAnswers();
+    store.lesson.showStep(1);
+    expect(store.lesson.hidesHint("ridge")).toBe(false);
+  });
+  it("leaves no ridge point and no sentence in a picture and its alternative text", () => {
+    // The chip of these tests has 1e14 FLOP/s and 1e12 B/s: its ridge point is at 100 FLOP/B.
+    const { store } = onKernels([{ question: makeQuestion(), changes: { selected: [0] } }], {
+      kernels: wireKernels([]),
+    });
+    const drawn = () => pictureOf(store, 800, () => 400, LIGHT);
+    expect(drawn().svg).not.toMatch(/100.FLOP\/B|ridge/);
+    expect(drawn().title).toBe("Roofline of chip.");
+    store.lesson.giveAnswer(100);
+    expect(drawn().svg).toMatch(/ridge (?:point )?100/);
+    expect(drawn().title).toMatch(/100.FLOP\/B/);
+  });
+});
 describe("answers", () => {
   const NUMBER = makeQuestion();
 
@@ -256,6 +344,21 @@ describe("answers", () => {
     store.lesson.giveAnswer(100);
     expect([store.lesson.answers.value, store.lesson.isRevealed.value]).toEqual([{ [key]: [100] }, true]);
   });
+  it("that are the same once more are no further attempt", () => {
+    const { store } = onKernels([{ question: NUMBER }]);
+    for (const given of [50, 50, 60, 50]) store.lesson.giveAnswer(given);
+    expect(store.lesson.attempts.value).toEqual([50, 60, 50]);
+    expect(store.lesson.verdict.value?.said).toBe("band");
+  });
+  it("say that the right one was shown, for good", () => {
+    const { model, store } = onKernels([{ question: NUMBER }]);
+    store.lesson.giveAnswer(50);
+    store.lesson.reveal();
+    vi.runAllTimers();
+    expect(model.state["answers"]).toEqual({ q: [50, []] });
+    expect([store.lesson.attempts.value, store.lesson.verdict.value?.said]).toEqual([[50], "direction"]);
+    expect(createStore(model, abort().signal).lesson.isRevealed.value).toBe(true);
+  });
   it("of Python count like those of the page", () => {
     const { model, store } = onKernels([{ question: NUMBER, hides: ["gelu"] }]);
     store.lesson.giveAnswer(50);
@@ -270,7 +373,7 @@ describe("answers", () => {
   it("need a question", () => {
     const { store } = onKernels([{}]);
     store.lesson.giveAnswer(1);
-    expect([store.lesson.answers.value, store.lesson.answerNow(), store.lesson.judge(1)]).toEqual([
+    expect([store.lesson.answers.value, store.lesson.answerNow(), store.lesson.verdict.value]).toEqual([
       {},
       undefined,
       undefined,
@@ -282,15 +385,17 @@ describe("answers", () => {
     }));
     const { store } = onKernels(steps);
     store.rates.setRate("bandwidth", 2e12);
-    expect([store.lesson.answerNow(), store.lesson.judge(2e12)?.isRight]).toEqual([2e12, true]);
+    expect([store.lesson.answerNow(), store.lesson.verdict.value]).toEqual([2e12, undefined]);
+    store.lesson.giveAnswer(2e12);
+    expect(store.lesson.verdict.value?.isRight).toBe(true);
     store.lesson.showStep(1);
     expect(store.lesson.answerNow()).toBe(1e14);
   });
   it("of another form are wrong", () => {
     const choice = makeQuestion({ kind: "choice", answer: "a", tolerance: null });
-    expect(verdictOf(NUMBER, "100")).toBeUndefined();
-    expect(verdictOf(choice, 1)).toEqual({ isRight: false, factor: Number.NaN });
-    expect(verdictOf(makeQuestion({ kind: "merge", answer: [["a"]] }), [["a"]])).toBeUndefined();
+    expect(verdictOf(NUMBER, "100", 1)).toBeUndefined();
+    expect(verdictOf(choice, 1, 1)?.said).toBe("invalid");
+    expect(verdictOf(makeQuestion({ kind: "merge", answer: [["a"]] }), [["a"]], 1)).toBeUndefined();
   });
 });
 

@@ -23,6 +23,9 @@ const { toCsv } = await import("../../src/panels/table/csv.ts");
 const { makeChip, makeKernels, makeRoof } = await import("../helpers.ts");
 const { factsOf } = await import("../../src/roofline/verdict.ts");
 const { verdictOf } = await import("../../src/text/verdict.ts");
+const { verdictText } = await import("../../src/text/answers.ts");
+const { readNumber } = await import("../../src/text/written.ts");
+const { numberVerdict } = await import("../../src/roofline/answers.ts");
 const { axisWords, filterWords, fusionWords, marksWords, networkWords, runWords, strings, words } = await import(
   "../../src/words/words.ts"
 );
@@ -210,5 +213,32 @@ describe("why ops are no kernel", () => {
       `turn verschiebt Elemente auf unbekannte Weise: die Tensoren (16,4 kB) passen nicht ganz auf den Chip; ${there}`,
     );
     expect(fusionWords.holdsUnknown).toBe("den Chip anzeigen, der so viel fasst");
+  });
+});
+
+describe("answers to questions", () => {
+  it("have a decimal comma, also before three digits, and several commas part thousands", () => {
+    const read = (text: string, unit: string) => readNumber(text, unit, "12 FLOP/B");
+    expect([read("0,25", ""), read("516,096", "B"), read("1,234,567", "B"), read("2,5·10^3", "")]).toEqual([
+      0.25, 516.096, 1_234_567, 2500,
+    ]);
+    expect(read("3 TB/s", "FLOP/B")).toBe("„3 TB/s“ ist eine Bandbreite (B/s); gefragt ist eine Intensität (FLOP/B)");
+    expect(read("viel", "FLOP/B")).toBe("„viel“ ist keine Zahl; zum Beispiel „12 FLOP/B“");
+  });
+  it("are told the direction, then the band, and of merges the bytes", () => {
+    const said = (given: number, attempt: number) => {
+      const key = { answer: 100, tolerance: 0.07, wrongAnswers: [], method: "" };
+      return verdictText(numberVerdict(key, given, attempt));
+    };
+    expect([said(150, 1), said(150, 2), said(1, 2), said(100, 1)]).toEqual([
+      "Noch nicht: zu groß.",
+      "Noch nicht: zu groß, höchstens um den Faktor 2.",
+      "Noch nicht: zu klein, um mehr als das 10-Fache: auf die Präfixe achten.",
+      "Richtig.",
+    ]);
+    const merge = { kernels: 2, moved: 32768, least: 16384 };
+    expect(verdictText({ isRight: false, said: "bytes", text: "", merge })).toBe(
+      "Noch nicht: 2 Kernel bewegen 32,77 kB. Erreichbar sind 16,38 kB.",
+    );
   });
 });

@@ -125,7 +125,7 @@ export function layOut(parts: Parts): Layout {
   placeBlock(parts, draft, key, ["left top", "right bottom", "left bottom", "right top"]);
   placeSlopeNames(parts, draft);
   placeCeilingNames(parts, draft);
-  if (!content.isMeasured) placeRidges(parts, draft);
+  if (!content.isMeasured && parts.units.hasRidges) placeRidges(parts, draft);
   const homes = names.flatMap(({ row }, at) => {
     const dot = dots.find((each) => each.row === row);
     return dot?.ai === 0 ? [{ dot, text: String(at + 1) }] : [];

@@ -28,7 +28,8 @@ const MANY_ROOFS = 8;
 export function roofLabels(scene: Scene): Label[] {
   const { roofs, focus, scales, levels } = scene;
   const flat = roofs.filter((roof) => hasFlatInSight(roof, scales));
-  const numbered = hasChipsAlone(scene) ? roofs.filter((roof) => roof !== focus) : [];
+  const isNumbered = hasChipsAlone(scene) && scene.units.hasRidges;
+  const numbered = isNumbered ? roofs.filter((roof) => roof !== focus) : [];
   return [
     ...groupsOf(flat, scene).map((group) => nameLabel(group, scene)),
     // A roof without a flat in sight has its name along the slope.
@@ -159,7 +160,7 @@ function levelLabels(scene: Scene): Label[] {
       ...{ kind: "level", key: `level ${name}`, colour, positions: RULES.level.positions(rates, scales) },
       text: strings.level(name, units.bandwidth(bandwidth, 4), focus.chip.illustrative.includes(name)),
     };
-    if (name === focus.level) return [label];
+    if (name === focus.level || !units.hasRidges) return [label];
     const number: Label = {
       ...{ kind: "levelRidge", key: `ridge level ${name}`, colour, text: units.intensityAlone(ridge, 4) },
       near: nearRidge(scene, x, y),

@@ -157,7 +157,7 @@ export const rateBoxes = (scales: Scales, units: Units): readonly Box[] =>
 export function RidgeTicks({ scales, units, theme, focus, colours }: Scene) {
   const { plot, x, strip } = scales;
   const at = focus && x(ridgePoint(focus));
-  const isSeen = at !== undefined && at >= plot.left && at <= plot.right;
+  const isSeen = units.hasRidges && at !== undefined && at >= plot.left && at <= plot.right;
   const number = focus && isSeen ? ridgeNumber(focus, units, isNarrow(scales)) : "";
   const half = textWidth(number, true, TICK_FONT_PX) / 2;
   const middle = Math.min(at ?? 0, plot.right - half);

@@ -23,6 +23,8 @@ interface TooltipContent {
   /** Additional rows of the tooltip, above the standard rows. */
   readonly more?: readonly TooltipRow[];
   readonly terms?: Terms | undefined;
+  /** Whether the tooltip has only the name. */
+  readonly isBare?: boolean;
   readonly colourBy?: string;
   readonly x: number;
   readonly y: number;
@@ -86,6 +88,7 @@ export function cardOf({
   roof,
   roofs,
   isSelected = false,
+  isBare = false,
   view,
   more = [],
   terms,
@@ -109,7 +112,7 @@ export function cardOf({
   const own = isFull
     ? tooltipRows(kernels, row, roof, view, roofs, terms, colourBy)
     : [...briefRows(kernels, row, roof, roofs), ...(colour ? [colour] : [])];
-  const all = [...more, ...own];
+  const all = isBare ? [] : [...more, ...own];
   const rows = all.filter(([label, value]) => {
     if (value === "" || value === strings.unknown) return false;
     height += linesOf(value, width - 26 - textWidth(label)).length * LINE_PX;

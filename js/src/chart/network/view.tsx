@@ -95,7 +95,7 @@ export function NetworkChart({ store, size, theme, below, tools }: PlaneProps) {
         </>
       }
     >
-      {hovered && !gesture.drag && <Card {...{ scene, below }} dot={hovered} />}
+      {hovered && !gesture.drag && !store.lesson.hidesHint("points") && <Card {...{ scene, below }} dot={hovered} />}
       <RoofHint hover={hover} drag={gesture.drag} size={size} hints={words.dragHint} />
     </SvgPlane>
   );

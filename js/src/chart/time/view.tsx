@@ -51,6 +51,7 @@ export function TimeChart({ store, size, theme, below, pointedChip, tools }: Pla
           {...cardOf({
             ...{ kernels, row, roof: focus, view: "time", scales, below },
             more: whatIfRow(store.rows.movedKernels.value, row),
+            isBare: store.lesson.hidesHint("points"),
             terms: store.view.terms.value,
             colourBy: scene.colouring.key,
             ...{ x, y, names: labels },

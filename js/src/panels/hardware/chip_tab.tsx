@@ -49,6 +49,7 @@ export function ChipTab({ store }: { readonly store: Store }) {
 
 /** The peak of each precision, and the bandwidth and the ridge point of each memory level. */
 function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) {
+  const hasRidges = !store.lesson.hidesHint("ridge");
   const levels = [...roof.bandwidths].flatMap(([name, bandwidth]) => (bandwidth === null ? [] : [{ name, bandwidth }]));
   return (
     <>
@@ -71,9 +72,11 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
             <th scope="col" class="rw-muted">
               {words.bandwidth}
             </th>
-            <th scope="col" class="rw-muted">
-              {words.ridgeAt(roof.precision, store.view.terms.value)}
-            </th>
+            {hasRidges && (
+              <th scope="col" class="rw-muted">
+                {words.ridgeAt(roof.precision, store.view.terms.value)}
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -83,7 +86,7 @@ function Rates({ roof, store }: { readonly roof: Roof; readonly store: Store }) 
                 {name}
               </th>
               <td>{formatQuantity(bandwidth, "B/s", 4)}</td>
-              <td>{formatIntensity(roof.peak / bandwidth, 4, `${operationIn(roof.precision)}/B`)}</td>
+              {hasRidges && <td>{formatIntensity(roof.peak / bandwidth, 4, `${operationIn(roof.precision)}/B`)}</td>}
             </tr>
           ))}
         </tbody>

@@ -8,15 +8,8 @@ import { lockOf } from "../../state/locks.ts";
 import type { RateLimits } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
-import {
-  formatQuantity,
-  MAX_RATE,
-  MIN_RATE,
-  parseAnswer,
-  parseRate,
-  type RateUnit,
-  spokenRate,
-} from "../../text/numbers.ts";
+import { formatQuantity, MAX_RATE, MIN_RATE, parseRate, type RateUnit, spokenRate } from "../../text/numbers.ts";
+import { readNumber } from "../../text/written.ts";
 import { TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { KEY_STEPS, Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
@@ -190,17 +183,17 @@ function Control({
   );
 }
 
-/** Reads a latency that the user typed. If it is not valid, returns a sentence that says so, with an example. */
 /** A latency that is typed without a unit is below this, s. */
 const MIN_BARE_SECONDS = 1e-3;
 
+/** Reads a latency that the user typed. If it is not valid, returns a sentence that says so, with an example. */
 export function parseSeconds(typed: string, { low, high }: RateLimits): number | string {
-  const found = parseAnswer(typed, "s");
   const example = formatQuantity(18e-6, "s");
+  const found = readNumber(typed, "s", example);
   // A bare 18 means microseconds, and would be read as seconds.
-  if (found !== undefined && found >= MIN_BARE_SECONDS && /\d$/.test(typed.trim()))
+  if (typeof found === "number" && found >= MIN_BARE_SECONDS && /\d$/.test(typed.trim()))
     return strings.unitMissing(typed.trim(), example);
-  return found !== undefined && found >= low && found <= high ? found : strings.noNumber(typed.trim(), example);
+  return typeof found === "number" && found >= low && found <= high ? found : strings.noNumber(typed.trim(), example);
 }
 
 /** The ends of the track, as exponents of ten: about a decade beyond the rates. */

@@ -4,7 +4,8 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
-import { formatAnswer, parseAnswer } from "../../text/numbers.ts";
+import { formatAnswer } from "../../text/numbers.ts";
+import { readNumber } from "../../text/written.ts";
 import { Button } from "../../ui/button.tsx";
 import { lookUp, OWN_KEYS } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
@@ -19,24 +20,26 @@ interface QuestionProps {
 
 /** The number in the example of a text box, by unit. It gives no hint at the answer. */
 const EXAMPLES: Readonly<Record<string, number>> = { "FLOP/s": 2e14, "B/s": 2e12, s: 2e-3, B: 2e9, FLOP: 2e12 };
+/** The digits with which a typed number is repeated, so that thousands and decimals are told apart. */
+const READ_DIGITS = 7;
 
 export function QuestionPanel({ store, question }: QuestionProps) {
   const { attempts, isRevealed } = store.lesson;
   const fault = useSignal("");
   const id = useUid();
   const panel = useRef<HTMLFieldSetElement>(null);
-  const last = attempts.value.at(-1);
   /** Runs `act`. If it shows the answer, the focused control disappears, and the focus stays in the panel. */
   function keepFocus(act: () => void) {
     act();
     if (isRevealed.peek()) panel.current?.focus({ preventScroll: true });
   }
+  /** Stores an answer, or says why there is none. */
   function give(answer: Attempt | undefined, otherwise: string) {
     fault.value = answer === undefined ? otherwise : "";
     if (answer !== undefined) keepFocus(() => store.lesson.giveAnswer(answer));
   }
-  const verdict = last === undefined ? undefined : store.lesson.judge(last);
-  const said = last === undefined ? "" : verdictText(question, last, verdict);
+  const verdict = store.lesson.verdict.value;
+  const said = verdict ? verdictText(verdict) : attempts.value.length > 0 ? `${words.notYet}.` : "";
   const look = verdict?.isRight && !fault.value ? "rw-right" : "rw-fault";
   return (
     <fieldset ref={panel} class="rw-question" aria-labelledby={id} tabIndex={-1} {...OWN_KEYS}>
@@ -48,7 +51,7 @@ export function QuestionPanel({ store, question }: QuestionProps) {
         {fault.value || said || null}
       </p>
       {isRevealed.value ? (
-        <Explanation question={question} isFound={verdict?.isRight === true} />
+        <Explanation store={store} question={question} isFound={verdict?.isRight === true} />
       ) : (
         attempts.value.length > 0 && (
           <p class="rw-row">
@@ -61,20 +64,48 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   );
 }
 
-function Explanation({ question, isFound }: { question: Question; isFound: boolean }) {
-  const { answer, unit, explanation, source } = question;
-  const text =
-    typeof answer === "number"
-      ? formatAnswer(answer, unit)
-      : typeof answer === "string"
-        ? answer
-        : answer.map((group) => group.join(" + ")).join(" | ");
+function textOf(answer: Attempt, unit: string): string {
+  if (typeof answer === "number") return formatAnswer(answer, unit);
+  return typeof answer === "string" ? answer : answer.map((group) => group.join(" + ")).join(" | ");
+}
+
+function Explanation({ store, question, isFound }: QuestionProps & { readonly isFound: boolean }) {
+  const { kind, answer, unit, explanation, source } = question;
+  const last = store.lesson.attempts.value.at(-1);
   return (
     <div class="rw-explanation">
-      {!isFound && <p>{words.answerIs(text)}</p>}
+      {!isFound && <p>{words.answerIs(textOf(answer, unit))}</p>}
+      {kind === "choice" && <Options store={store} question={question} />}
+      {typeof last === "number" && <p class="rw-muted">{words.yours(textOf(last, unit))}</p>}
       <TextNodes nodes={explanation} />
       {source && <p class="rw-muted">{words.source(source)}</p>}
     </div>
+  );
+}
+
+/** Whether the learner has chosen an option. An answer has its text or its id. */
+function isChosen({ store, question: { option_ids: ids } }: QuestionProps, at: number, option: string): boolean {
+  return store.lesson.attempts.value.some((given) => given === option || given === ids?.[at]);
+}
+
+/** All options after the answer, each with its reason. */
+function Options(props: QuestionProps) {
+  const { answer, options } = props.question;
+  return (
+    <ul class="rw-reasons">
+      {options.map(([option, said], at) => {
+        const isRight = option === answer;
+        const chosen = isChosen(props, at, option);
+        const notes = [isRight ? words.isRight : "", chosen ? words.isYours : ""].filter(Boolean);
+        return (
+          <li key={option} data-right={isRight} data-chosen={chosen}>
+            {isRight ? <strong>{option}</strong> : option}
+            {notes.length > 0 && <span class="rw-muted">{` (${notes.join(", ")})`}</span>}
+            {said && `: ${said}`}
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 
@@ -93,25 +124,30 @@ function Answer(props: AnswerProps) {
   return <OnChart {...props} hint={isMarker ? words.dragMarker : words.dragRoof} />;
 }
 
-function Choice({ store, question, give }: AnswerProps) {
+function Choice(props: AnswerProps) {
+  const { store, question, give } = props;
   const group = useUid();
   const chosen = useSignal<string | undefined>(undefined);
   const last = store.lesson.attempts.value.at(-1);
-  const now = chosen.value ?? last;
   return (
     <div class="rw-answers">
-      {question.options.map(([option]) => (
+      {question.options.map(([option], at) => (
         <label key={option} class="rw-option">
           <input
             type="radio"
             name={group}
             {...OWN_KEYS}
-            checked={option === now}
+            checked={
+              chosen.value === undefined
+                ? last === option || last === question.option_ids?.[at]
+                : option === chosen.value
+            }
             onChange={() => {
               chosen.value = option;
             }}
           />
-          {option}
+          {/* Until the right option is found, all chosen ones are wrong. */}
+          {isChosen(props, at, option) ? <s>{option}</s> : option}
         </label>
       ))}
       <Button look="button rw-primary" onClick={() => give(chosen.value, words.choose)}>
@@ -124,8 +160,11 @@ function Choice({ store, question, give }: AnswerProps) {
 function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
   const last = store.lesson.attempts.value.at(-1);
   const typed = useSignal(typeof last === "number" ? formatAnswer(last, unit) : "");
+  const id = useUid();
   const example = formatAnswer(lookUp(EXAMPLES, unit) ?? 12, unit);
-  const check = () => give(parseAnswer(typed.value, unit), words.noNumber(typed.value.trim(), example));
+  const read = readNumber(typed.value, unit, example);
+  const isRead = typeof read === "number";
+  const check = () => give(isRead ? read : undefined, isRead ? "" : read);
   return (
     <div class="rw-row">
       <input
@@ -133,6 +172,7 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
         class="rw-box"
         {...OWN_KEYS}
         aria-label={words.answer}
+        aria-describedby={id}
         aria-invalid={fault !== ""}
         placeholder={words.example(example)}
         value={typed.value}
@@ -148,6 +188,9 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
       <Button look="button rw-primary" onClick={check}>
         {words.check}
       </Button>
+      <span id={id} class="rw-muted">
+        {isRead && words.readAs(formatAnswer(read, unit, READ_DIGITS))}
+      </span>
     </div>
   );
 }

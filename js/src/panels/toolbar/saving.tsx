@@ -77,6 +77,7 @@ export function Saving({ store, tools }: SavingProps) {
     }
   }
   const canAsk = store.python.canAsk;
+  const hasTable = store.rows.kernels.value.n > 0 && !store.lesson.hidesHint("table");
   const isReady = figure.svg !== undefined;
   return (
     <div ref={root} class="rw-saving">
@@ -125,8 +126,8 @@ export function Saving({ store, tools }: SavingProps) {
         ))}
         <Button
           look="action"
-          aria-disabled={store.rows.kernels.value.n === 0}
-          onClick={store.rows.kernels.value.n === 0 ? undefined : () => saveText("csv", tableFile(store))}
+          aria-disabled={!hasTable}
+          onClick={hasTable ? () => saveText("csv", tableFile(store)) : undefined}
         >
           {words.table}
         </Button>

@@ -10,7 +10,7 @@ import { sizeReasonOf } from "../../text/reasons.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
-import { strings, workloadWords as words } from "../../words/words.ts";
+import { storyWords, strings, workloadWords as words } from "../../words/words.ts";
 import { chipOf } from "../hardware/chip_tab.tsx";
 import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
 import { Operations } from "./operations.tsx";
@@ -62,7 +62,11 @@ export function WorkloadTab({ store }: { readonly store: Store }) {
       />
       {sizes("@fma") !== PEAK_FMA && <p class="rw-muted">{words.asPeaks}</p>}
       <h4>{words.counted(graph.ops.length)}</h4>
-      <Operations store={store} />
+      {store.lesson.hidesHint("operations") ? (
+        <p class="rw-muted">{storyWords.hidden}</p>
+      ) : (
+        <Operations store={store} />
+      )}
     </section>
   );
 }
