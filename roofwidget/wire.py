@@ -11,11 +11,11 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          added: true if a person has added it, link: bytes/s or null, clock: Hz or null,
          links: [[name, bytes/s or null, seconds or null]], those to other chips first,
          share: [level, bytes, units] or null, shared: bytes that all units share or null, peaks: [[name, FLOP/s]],
-         memories: [[name, bytes/s or null]], illustrative: [level],
+         memories: [[name, bytes/s or null]], latencies: {level: seconds}, illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count, intensity, rate,
-         unlinked: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
+         unlinked, in_flight: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
          communication: {time, other, hidden}, activity: {busy, idle, added, gap, gap_start},
          messages: {kind: texts, group: texts, size, ranks, count, time, fastest, waiting},
@@ -26,7 +26,9 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          read_as: {format: text, fields: [[field, rows with a value, rule]]}}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
-         unknown, else 0. It is null if all are 0. `series` is true if the categories are series, such as runs: then
+         unknown, else 0. It is null if all are 0. `in_flight` has the bytes that one launch of each row has in flight,
+         as far as the file counts them; missing if it does not. `latencies` is missing if none is known.
+         `series` is true if the categories are series, such as runs: then
          they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
          is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
@@ -76,7 +78,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget import workloads
-from roofwidget.analysis import compare_runs, instruction_roofline, messages, snapshot
+from roofwidget.analysis import compare_runs, instruction_roofline, latency, messages, snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels import communication, concat, matching, reading
@@ -126,6 +128,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "precision": chip.default_precision,
         "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
         "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
+        **_latencies(chip),
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for name, link in chip.links.items() if not is_host_link(name)), None),
         "links": [
@@ -141,6 +144,12 @@ def _chip(chip: Chip) -> dict[str, Any]:
         ],
         "notes": [text_to_wire(note) for note in chip.notes],
     }
+
+
+def _latencies(chip: Chip) -> dict[str, Any]:
+    """Return the known latencies of the memory levels, by level; empty if none is known."""
+    found = {memory.name: memory.latency for memory in chip.memories.values() if memory.latency is not None}
+    return {"latencies": found} if found else {}
 
 
 def _is_illustrative(chip: Chip, level: str) -> bool:
@@ -291,12 +300,19 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
             if name != ARGUMENTS
         ],
         "origin": [[text_to_wire(key), _texts(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
+        **_in_flight(kernels),
         **{
             name: _binary(column)
             for name, column in (("intensity", kernels.intensity), ("rate", kernels.rate))
             if not np.isnan(column).all()
         },
     }
+
+
+def _in_flight(kernels: Kernels) -> dict[str, Any]:
+    """Return the bytes that launches have in flight, as far as the file counts them; empty if it does not."""
+    found = latency.in_flight_of_file(kernels) if kernels.extra_columns else None
+    return {} if found is None or np.isnan(found).all() else {"in_flight": _binary(found)}
 
 
 def _short_names(kernels: Kernels) -> DictColumn:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
-from roofwidget import Chip, Kernels, Link, RooflineModel, RooflineWidget
+from roofwidget import Chip, Kernels, Link, Memory, RooflineModel, RooflineWidget
 from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.kernels.names import shortened
 from roofwidget.wire import baseline_to_wire, chips_to_wire, kernels_to_wire, text_to_wire
@@ -112,6 +112,24 @@ def test_a_link_to_other_chips_comes_first_also_with_an_unknown_bandwidth() -> N
     ):
         (sent,) = chips_to_wire([Chip("Linked", {"bf16": 1e14}, {"HBM": 1e12}, links=links)])
         assert [name for name, *_ in sent["links"]] == names
+
+
+def test_a_chip_has_the_known_latencies_of_its_memories() -> None:
+    memories = {"HBM": Memory("HBM", 1e12, latency=600e-9), "L2": 1e13}
+    (sent, bare) = chips_to_wire([Chip("Known", {"bf16": 1e14}, memories), SMALL])
+    assert sent["latencies"] == {"HBM": 600e-9}
+    assert "latencies" not in bare
+
+
+def test_bytes_in_flight_are_sent_where_the_file_counts_them() -> None:
+    bare = kernels_to_wire(Kernels(["a"], [1], [1], extra={"grid": ["8"]}))
+    assert "in_flight" not in bare
+    # 4 blocks of 32 threads in 2 waves: 64 threads run at once, each with 16 bytes. Given bytes win.
+    columns: dict[str, Any] = {"grid": ["4", "4", None], "block": ["32", "32", None]}
+    columns |= {"waves per SM": [2.0, 2.0, np.nan], "bytes per thread": [16.0, 16.0, np.nan]}
+    columns |= {"bytes in flight": [np.nan, 128.0, np.nan]}
+    sent = kernels_to_wire(Kernels(list("abc"), [0] * 3, [1e6] * 3, extra=columns))
+    np.testing.assert_array_equal(floats(sent["in_flight"]), [1024, 128, np.nan])
 
 
 def test_kernels_tell_what_they_carry() -> None:

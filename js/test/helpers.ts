@@ -21,6 +21,7 @@ export interface ChipSpec {
   precision?: string;
   peaks?: Record<string, number>;
   memories?: Record<string, number | null>;
+  latencies?: Chip["latencies"];
   link?: number | null;
   links?: Chip["links"];
   clock?: number | null;
@@ -70,6 +71,7 @@ export function makeChip({
     precision: rest.precision ?? (Object.keys(peaks)[0] as string),
     peaks: new Map(Object.entries(peaks)),
     memories: new Map(Object.entries(memories)),
+    ...(rest.latencies && { latencies: rest.latencies }),
     illustrative: [],
     link: rest.link ?? null,
     links: rest.links ?? [],

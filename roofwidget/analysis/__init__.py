@@ -14,6 +14,7 @@ if not TYPE_CHECKING:
         "compare_runs",
         "instruction_roofline",
         "kernel_moves",
+        "latency",
         "messages",
         "projection",
         "snapshot",

@@ -493,14 +493,32 @@ def latency_roof(
     )
 
 
+def in_flight_of_file(table: Kernels) -> Floats | None:
+    """Return the bytes in flight of one launch of each kernel by the columns of the file, shape (n,).
+
+    NaN is unknown. None if the file has no such columns. A launch that moves fewer bytes has fewer in flight.
+    """
+    if not {BYTES_IN_FLIGHT, BYTES_PER_THREAD} & table.extra_columns.keys():
+        return None
+    given, by_threads = _counted_in_flight(table, waves_of(table))
+    return np.where(np.isnan(given), by_threads, given)
+
+
+@unwarned
+def _counted_in_flight(
+    table: Kernels, of_waves: Floats, in_flight: npt.ArrayLike | None = None, per_thread: npt.ArrayLike | None = None
+) -> tuple[Floats, Floats]:
+    """Return the bytes in flight that are given, and those of the threads that run at the same time."""
+    of_thread = _given(per_thread, "bytes_per_thread", table, BYTES_PER_THREAD)
+    at_once = np.where(of_waves > 1, 1 / of_waves, 1.0)
+    return _given(in_flight, "in_flight", table, BYTES_IN_FLIGHT), threads_of(table) * at_once * of_thread
+
+
 def _in_flight(
     table: Kernels, each: Floats, of_waves: Floats, in_flight: npt.ArrayLike | None, per_thread: npt.ArrayLike | None
 ) -> tuple[Floats, npt.NDArray[np.int8]]:
     """Return the bytes in flight of one launch of each kernel, and how they are known."""
-    given = _given(in_flight, "in_flight", table, BYTES_IN_FLIGHT)
-    of_thread = _given(per_thread, "bytes_per_thread", table, BYTES_PER_THREAD)
-    at_once = np.where(of_waves > 1, 1 / of_waves, 1.0)
-    by_threads = threads_of(table) * at_once * of_thread
+    given, by_threads = _counted_in_flight(table, of_waves, in_flight, per_thread)
     found, kinds = np.full(len(table), np.nan), np.full(len(table), _UNKNOWN, dtype=np.int8)
     for kind, column in ((_GIVEN, given), (_BY_THREADS, by_threads), (_BY_BYTES, each)):
         rows = np.isnan(found) & ~np.isnan(column) & ~np.isnan(each)

@@ -12,6 +12,7 @@ import { colourTitle } from "../text/columns.ts";
 import { categoryName, formulaOf, sentenceOf, sentenceOfRidge, sentenceOfRoof } from "../text/describe.ts";
 import { instructionFormula, instructionSentence } from "../text/instructions.ts";
 import { shortNameOf } from "../text/kernel_names.ts";
+import { latencyBrief, latencySentence } from "../text/latency.ts";
 import { withWhatIf } from "../text/moves.ts";
 import { shortNames } from "../text/names.ts";
 import { messageFormula, networkSentence } from "../text/network.ts";
@@ -114,12 +115,18 @@ export function captionOf(store: Store, pointedChip: string | undefined): Captio
           sentenceOf(store.rows.drawn.value, row, roof, row in store.rows.moves.value),
         );
   const isMoved = row !== undefined && row in store.rows.moves.value;
+  const withLatency = (sentence: string, told: typeof latencyBrief) =>
+    unbroken(
+      [sentence, row === undefined || isMoved ? undefined : told(store.rows.drawn.value, row, roof)]
+        .filter(Boolean)
+        .join(" · "),
+    );
   const formula = isMoved
     ? text
     : row === undefined
       ? outsideOf(store) || sentenceOfRidge(roof, view, nameOfChip(store, roof))
       : formulaOf(store.rows.drawn.value, row, roof);
-  return { text: unbroken(text), formula: unbroken(formula), note: noteOf(store) };
+  return { text: withLatency(text, latencySentence), formula: withLatency(formula, latencyBrief), note: noteOf(store) };
 }
 
 function networkCaption(store: Store): Caption {

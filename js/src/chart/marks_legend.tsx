@@ -6,6 +6,7 @@ import { SIDES } from "../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../roofline/positions.ts";
 import type { Store } from "../state/store.ts";
 import { marksWords as words } from "../words/words.ts";
+import { latencyLineOf } from "./layers/latency.tsx";
 import { changed, STYLES } from "./layers/roofs.tsx";
 import { shownSnapshots } from "./layers/snapshots.tsx";
 import { circlePath } from "./paths.ts";
@@ -100,6 +101,7 @@ function lineSwatches(store: Store, scene: Scene): Swatch[] {
     [styles.has("ceiling"), "ceiling", line(STYLES.ceiling["stroke-dasharray"]), words.ceiling],
     [styles.has("communication"), "link", line(STYLES.communication["stroke-dasharray"]), words.link],
     [shownSnapshots(store).length > 0, "snapshot", line("2 3", 1), words.snapshot],
+    [latencyLineOf(scene) !== undefined, "latency", "M2,18L26,4", words.latency],
     [isMeasuredHere && focus !== undefined, "gap", arrow, words.gap],
     [store.rows.moved.value !== undefined, "moved", `M4,${Y}H24m-5,-4l5,4l-5,4`, words.moved],
     [hasTrails, "trail", `M4,${Y}Q14,18 27,${Y}m-6,-3l6,3l-5,5`, words.trail],

@@ -15,6 +15,7 @@ import { Axes, RidgeTicks } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { earlierPoints, RunArrows, runArrows, seriesArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
+import { LatencySlope, latencyBoxes, latencyLabelOf, latencyLineOf } from "./layers/latency.tsx";
 import { Leaders, OffScaleSigns } from "./layers/marks.tsx";
 import { type Ghost, ghostsOf, hollowGhosts, MovedKernels, noteLabels } from "./layers/moved_kernels.tsx";
 import { focusWash, Roofs } from "./layers/roofs.tsx";
@@ -97,7 +98,7 @@ export function rooflineScene(
 
 const emphasised = memoize<ReadonlySet<number>>();
 
-/** Returns the marks of a scene: gaps, arrows, snapshots, and the labels of these marks. */
+/** Returns the marks of a scene: gaps, arrows, snapshots, a latency roof, and the labels of these marks. */
 export function rooflineMarks(store: Store, data: RooflineData, scene: Scene, ghosts: readonly Ghost[], share = 1) {
   const { parts, earlier, speedUps } = data;
   const { trails } = store.workload;
@@ -124,9 +125,14 @@ function findMarks(
   const arrows = [...runArrows(scene, earlier.value), ...seriesArrows(scene)];
   const snapshots = shownSnapshots(store);
   const changes = changesSince(scene, snapshots.at(-1)?.snapshot, store.rows.drawnRows.value);
-  const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
+  const latency = latencyLineOf(scene);
+  const bends = [
+    ...[...lines, ...arrows, ...changes].flatMap(bentLineBoxes),
+    ...(latency ? latencyBoxes(scene, latency) : []),
+  ];
   const labels = [
     ...noteLabels(store, scene, ghosts),
+    ...(latency ? [latencyLabelOf(scene, latency)] : []),
     // A merged kernel has several trails. The text with its speedup is written only once, at the longest trail with
     // room for the text.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a))),
@@ -138,7 +144,7 @@ function findMarks(
     ...snapshotLabels(scene, snapshots, changes),
   ];
   return {
-    ...{ ghosts, gaps, lines, arrows, snapshots, changes, bends, labels },
+    ...{ ghosts, gaps, lines, arrows, snapshots, changes, latency, bends, labels },
     /** The boxes of all arrows. Rulers avoid these boxes. */
     boxes: [...gaps.map(gapBox), ...bends],
   };
@@ -161,7 +167,7 @@ const axes = memoize<VNode>();
 const isAny = (marks: readonly unknown[]) => marks.length > 0;
 
 /** Draws what is below the points. */
-export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, changes }: RooflineMarks): VNode {
+export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, changes, latency }: RooflineMarks): VNode {
   const { scales, units, theme } = scene;
   const frame = frameOf(scales);
   const [xs, joins] = [tiesOf(scene), joinsOf(scene)];
@@ -175,6 +181,7 @@ export function layersUnder(scene: Scene, { gaps, lines, arrows, snapshots, chan
       {isAny(xs) && <Ties xs={xs} scales={scales} theme={theme} />}
       {isAny(snapshots) && <Ghosts scene={scene} shown={snapshots} changes={changes} />}
       <Roofs {...scene} />
+      {latency && <LatencySlope line={latency} scales={scales} theme={theme} />}
       {isAny(joins) && (
         <Clip box={scales.whole ? scales.plot : frame}>
           <Joins joins={joins} marked={scene.marked} theme={theme} />

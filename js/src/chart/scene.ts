@@ -306,7 +306,7 @@ export const ceilingsIn = ({ subRoofs, isRoofHovered, ...scene }: Scene): readon
   isRoofHovered ? subRoofs : subRoofs.filter((sub) => !isNearRoof(sub, scene));
 
 export function isNearRoof(
-  { kind, peak, bandwidth }: SubRoof,
+  { kind, peak, bandwidth }: Pick<SubRoof, "kind" | "peak" | "bandwidth">,
   { focus, scales: { y } }: Pick<Scene, "focus" | "scales">,
 ) {
   if (!focus) return false;

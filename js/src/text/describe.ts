@@ -8,10 +8,11 @@ import { bytesAt, CLASSES, peakFor, type Roof, ridgePoint, roofElsewhere } from 
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import type { Terms } from "../wire/types.ts";
-import { filterWords, strings } from "../words/words.ts";
+import { filterWords, latencyWords, strings } from "../words/words.ts";
 import { colourTitle, formatValue } from "./columns.ts";
 import { withoutControls } from "./controls.ts";
 import { shortNameOf } from "./kernel_names.ts";
+import { latencySentence } from "./latency.ts";
 import { shortNames } from "./names.ts";
 import {
   formatFactor,
@@ -242,6 +243,8 @@ export function briefRows(kernels: Kernels, row: number, roof: Roof, roofs: read
     rows.push([words.why, bytesReasonOf(kernels, row, roof) ?? strings.unknownSentence(workOf(kernels, row, roof))]);
   if (bound.aboveRoof) rows.push([words.ofRoof, words.above]);
   else if (!Number.isNaN(bound.utilization)) rows.push([words.ofRoof, formatPercent(bound.utilization)]);
+  const latency = latencySentence(kernels, row, roof);
+  if (latency) rows.push([latencyWords.name, latency]);
   return rows;
 }
 
@@ -296,6 +299,7 @@ export function tooltipRows(
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bindingWord(bound.boundBy));
   add(words.why, bound.regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined);
+  add(latencyWords.name, latencySentence(kernels, row, roof));
   const ratio = bound.memoryOverCompute;
   if (bound.regime === "memory" && Number.isFinite(ratio) && roof.levels.length === 1) {
     // The bandwidth is rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.

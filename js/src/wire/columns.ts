@@ -111,6 +111,11 @@ interface KernelMetadata {
    */
   readonly unlinked: Int32Array | null;
   /**
+   * The bytes that one launch of each kernel has in flight, as far as the file counts them; NaN for other kernels. Null
+   * if the file counts none.
+   */
+  readonly inFlight: Float64Array | null;
+  /**
    * FLOP per byte of the main memory and FLOP/s of kernels whose FLOPs are unknown: they have a place on the chart, and
    * no amounts and no seconds. NaN for other kernels. Null if no kernel has a value.
    */
@@ -178,6 +183,7 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     selfTime,
     totalTime: sumOfMeasured(selfTime),
     unlinked: null,
+    inFlight: null,
     intensity: null,
     rate: null,
     series: false,

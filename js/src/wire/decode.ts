@@ -86,7 +86,17 @@ const decodeInstructions = (wire: NonNullable<WireKernels["instructions"]>, n: n
   ),
 });
 
-function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...wire }: WireColumns): Kernels {
+function decodeColumns({
+  n,
+  time,
+  self_time,
+  count,
+  unlinked,
+  in_flight,
+  extra,
+  origin,
+  ...wire
+}: WireColumns): Kernels {
   const texts = (column: WireDictColumn) => textsOf(column, n);
   const flops = columns(wire.flops);
   const seconds = time ? floats(time) : new Float64Array(n).fill(Number.NaN);
@@ -108,6 +118,7 @@ function decodeColumns({ n, time, self_time, count, unlinked, extra, origin, ...
       selfTime,
     ),
     unlinked: unlinked ? integers(unlinked) : null,
+    inFlight: in_flight ? floats(in_flight) : null,
     intensity: wire.intensity ? floats(wire.intensity) : null,
     rate: wire.rate ? floats(wire.rate) : null,
     series: wire.series === true,

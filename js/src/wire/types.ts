@@ -20,6 +20,8 @@ export interface Chip {
   readonly peaks: ReadonlyMap<string, number>;
   /** Bandwidths by level, bytes/s. The main memory comes first. Null if unknown. */
   readonly memories: ReadonlyMap<string, number | null>;
+  /** Seconds from a load to its data without other loads, by level. A level of unknown latency is missing. */
+  readonly latencies?: Readonly<Record<string, number>>;
   /** The levels whose bandwidth is invented for teaching. No real chip has these bandwidths. */
   readonly illustrative: readonly string[];
   /** Bandwidth of the link to other chips, bytes/s in one direction; null if unknown. */
@@ -149,6 +151,8 @@ export interface WireColumns {
    * For each row: 1 if it is a collective whose bytes over the link are unknown, else 0. Null or missing if all are 0.
    */
   unlinked?: DataView | null;
+  /** The bytes that one launch of each row has in flight; see `Kernels`. Missing if the file counts none. */
+  in_flight?: DataView;
   /** The self time of each row; null if all self times equal the times in `time`. */
   self_time: DataView | null;
   /** The number of launches of each row; null if every row has one launch. */

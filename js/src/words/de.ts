@@ -704,6 +704,18 @@ export const catalogue: Like<typeof en.catalogue> = {
       `${count === 1 ? "An seiner Roofline braucht er" : "An ihren Rooflines brauchen sie"} ${isWhole ? "" : "mindestens "}${time}.`,
   },
 
+  latencyWords: {
+    name: "Latenz",
+    moves: (bytes) => `bewegt ${bytes}`,
+    hasInFlight: (bytes) => `hat ${bytes} unterwegs`,
+    atMost: (what, latency, rate, bandwidth) => `${what}: bei ${latency} sind das höchstens ${rate} von ${bandwidth}`,
+    explains: (percent) => `Latenz erklärt ${percent} der Zeit`,
+    contradicted: (factor) =>
+      `das bräuchte ${factor}× die Zeit, also sind die Bytes falsch gezählt oder die einer näheren Ebene`,
+    label: (latency, bytes, rate) => `bei ${latency}, ${bytes} unterwegs: höchstens ${rate}`,
+    brief: (rate) => `Latenz: höchstens ${rate}`,
+    and: (boundBy) => `${boundBy}, Latenz`,
+  },
   networkWords: {
     link: "Link",
     topology: "Topologie",
@@ -1139,6 +1151,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     ceiling: "Striche und Punkte: eine Grenze im Chip",
     link: "lange Striche: eine Verbindung zwischen Chips",
     snapshot: "kurze Striche: ein festgehaltenes Dach",
+    latency: "dünne Schräge: was die Bytes unterwegs einem Kernel erlauben",
     gap: "Pfeil nach oben: von der gemessenen Leistung zum Dach",
     moved: "Pfeil: ein Was-wäre-wenn des Kernels",
     trail: "dünner Pfeil: von einem Teil zu seinem verschmolzenen Kernel",

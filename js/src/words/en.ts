@@ -718,6 +718,21 @@ export const catalogue = {
   },
 
   // The network plane.
+  latencyWords: {
+    name: "latency",
+    moves: (bytes: string) => `moves ${bytes}`,
+    hasInFlight: (bytes: string) => `has ${bytes} in flight`,
+    atMost: (what: string, latency: string, rate: string, bandwidth: string) =>
+      `${what}: at ${latency} that is at most ${rate} of ${bandwidth}`,
+    explains: (percent: string) => `latency explains ${percent} of its time`,
+    contradicted: (factor: string) =>
+      `that would take ${factor}× its time, so its bytes are miscounted or are those of a nearer level`,
+    /** The label of a latency roof on the chart, and its short form. */
+    label: (latency: string, bytes: string, rate: string) => `at ${latency}, ${bytes} in flight: at most ${rate}`,
+    brief: (rate: string) => `latency: at most ${rate}`,
+    /** What bounds a kernel, where latency takes even longer. */
+    and: (boundBy: string) => `${boundBy}, latency`,
+  },
   networkWords: {
     link: "Link",
     topology: "Topology",
@@ -1162,6 +1177,7 @@ export const catalogue = {
     ceiling: "thin dashes: a ceiling inside the chip",
     link: "long dashes: a link between chips",
     snapshot: "short dashes: a frozen roof",
+    latency: "thin slope: what the bytes in flight of one kernel allow",
     gap: "arrow up: from the measured rate to the roof",
     moved: "arrow: a what-if of the kernel",
     trail: "thin arrow: from a part to its merged kernel",

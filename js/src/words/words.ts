@@ -13,6 +13,7 @@ export const {
   filterWords,
   fusionWords,
   instructionWords,
+  latencyWords,
   marksWords,
   moveWords,
   networkWords,

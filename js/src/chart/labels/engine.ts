@@ -117,7 +117,7 @@ type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
 };
 
 /** The kinds of labels that appear while the pointer is on a kernel. Labels that are there already do not move. */
-const APPEARING: ReadonlySet<LabelKind> = new Set(["kernel", "gap"]);
+const APPEARING: ReadonlySet<LabelKind> = new Set(["kernel", "gap", "latency"]);
 /** A kernel's name with a leader needs no leader if it is as near to its mark as this, px. */
 const NEAR_PX = 8;
 /** The cost of a kernel's name that is nearer to another mark, but has a leader to its own mark. */

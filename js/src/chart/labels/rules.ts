@@ -109,6 +109,7 @@ export const RULES = {
   run: rule(74, besideArrow, NOTHING),
   change: rule(72, besideArrow, NOTHING),
   snapshot: rule(70, alongRoof, LINES),
+  latency: rule(52, alongSlope, NOTHING),
   gap: rule(50, besideGap, NOTHING, GAP),
   region: rule(93, besideRidgeLine, NOTHING, { staysAway: true }),
   slope: rule(85, nameOnSlope, NOTHING),

@@ -3,6 +3,7 @@
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { achievedOf, headroomOf, judge, perByte, probeOf } from "../../roofline/bound.ts";
+import { latencyLimit } from "../../roofline/latency.ts";
 import { commonOperation, type Operation, operationIn, operationOf } from "../../roofline/operations.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { MIN_ABOVE } from "../../roofline/verdict.ts";
@@ -11,10 +12,11 @@ import { formatValue, titleAndUnit, type Unit } from "../../text/columns.ts";
 import { withoutControls } from "../../text/controls.ts";
 import { attainableDigits, bindingWord } from "../../text/describe.ts";
 import { SHAPE_COLUMN, shortNameOf } from "../../text/kernel_names.ts";
+import { latencySentence } from "../../text/latency.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { bytesReasonOf } from "../../text/reasons.ts";
 import { type DictColumn, type Kernels, textAt } from "../../wire/columns.ts";
-import { strings, tableWords as words } from "../../words/words.ts";
+import { latencyWords, strings, tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
@@ -248,8 +250,12 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
         () => bounds.value,
         (row) => bound(row).boundBy,
       ),
-      shown: (row) => bindingWord(bound(row).boundBy),
-      why: (row) => (bound(row).regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined),
+      shown: (row) => {
+        const word = bindingWord(bound(row).boundBy);
+        return latencyLimit(kernels, row, roof) ? latencyWords.and(word) : word;
+      },
+      why: (row) =>
+        bound(row).regime === "unknown" ? bytesReasonOf(kernels, row, roof) : latencySentence(kernels, row, roof),
     },
     number(own("bound_time", counts), "s", (row) => bound(row).time),
     number(own("utilization", all), "share", (row) => bound(row).utilization),

@@ -1,0 +1,66 @@
+"""Why kernels are below the roof: the latency roof, on pages, in pictures and for screen readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import expect
+
+import roofwidget as rw
+from tests.browser.drawn import box_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.browser.exported import Exported
+
+CHIP = rw.Chip("Example", {"bf16": "989.5 TFLOP/s"}, {"HBM": rw.Memory("HBM", 3.35e12, latency=600e-9)})
+SENTENCE = "moves 500 kB: at 600 ns that is at most 833 GB/s of 3.35 TB/s; latency explains 6 % of its time"
+LABEL = "at 600 ns, 500 kB in flight: at most 833 GB/s"
+ROOF = "[data-rw=latency-roof]"
+
+
+def small_kernels(**traits: Any) -> rw.RooflineWidget:
+    """One kernel of 500 kB with FLOPs and one without, both the first to save, and a large one."""
+    rows = [("norm", 1e6, 5e5, 1e-5), ("copy", 0, 2.5e5, 8e-6), ("gemm", 4e11, 2e9, 9e-4)]
+    return rw.RooflineWidget([CHIP], rw.Kernels.from_records(rows), **traits)
+
+
+def test_the_latency_roof_of_a_kernel_is_drawn_and_said_and_stays_where_the_bandwidth_is_dragged(
+    exported: Callable[..., Exported],
+) -> None:
+    drawn = exported(small_kernels(selected=[0]).to_html()).drawn
+    expect(drawn.locator(ROOF)).to_have_count(1)
+    expect(drawn.locator("text[data-label='latency 0']")).to_have_text(LABEL)
+    assert drawn.sentence().endswith(SENTENCE)
+    expect(drawn.locator(".rw-formula")).to_contain_text("latency: at most 833 GB/s")
+    expect(drawn.locator(".rw-spoken").filter(has_text="at most 833 GB/s of 3.35 TB/s")).to_have_count(1)
+    path = drawn.locator(f"{ROOF} path").first
+    before, across = path.get_attribute("d"), box_of(drawn.locator(f"{ROOF} > path"))
+    drawn.drag("bandwidth", 0.02)
+    assert path.get_attribute("d") == before
+    assert box_of(drawn.locator(f"{ROOF} > path")) == across
+    drawn.chart.focus()
+    drawn.press("End")
+    assert drawn.tooltip().startswith("gemm")
+    expect(drawn.locator(ROOF)).to_have_count(0)
+    drawn.press("Home")
+    assert "moves 250 kB" in drawn.tooltip()
+
+
+def test_the_class_of_the_whole_table_names_latency_beside_what_bounds_the_kernel(
+    exported: Callable[..., Exported],
+) -> None:
+    drawn = exported(small_kernels().to_html()).drawn
+    drawn.button("All columns").click()
+    cells = drawn.locator(".rw-table .rw-cell[data-column=bound_by]")
+    expect(cells).to_have_text(["HBM", "HBM, latency", "HBM, latency"])
+    assert SENTENCE in (cells.nth(1).get_attribute("title") or "")
+
+
+def test_a_picture_has_the_latency_roof_in_english_and_german(tmp_path: Path) -> None:
+    for locale, label in (("en", LABEL), ("de", "bei 600 ns, 500 kB unterwegs: höchstens 833 GB/s")):
+        path = tmp_path / f"{locale}.svg"
+        small_kernels(selected=[0], locale=locale).save(path, width=1200)
+        assert label in path.read_text(encoding="utf-8")
