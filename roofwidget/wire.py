@@ -22,21 +22,25 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          instructions: {unit, peak: 1/s or null, estimate: boolean, roofs: [[level, 1/s]],
          walls: [[name, space, intensity]], rate, lanes, utilization, bound: texts, levels: [[level, buffer]],
          accesses: [[space, intensity, rate]]},
+         reasons: {rules: [{sentence, suggestion, source, columns: [text], counters: [text]}], row, rule: buffer},
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
          read_as: {format: text, fields: [[field, rows with a value, rule]]}}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
          if it equals `time`. `unlinked` has for each row the int32 1 for a collective whose bytes over the link are
          unknown, else 0. It is null if all are 0. `in_flight` has the bytes that one launch of each row has in flight,
-         as far as the file counts them; missing if it does not. `latencies` is missing if none is known.
-         `series` is true if the categories are series, such as runs: then
-         they keep their order, and so their colours, while they grow. `same` has for each row the int32 number of its
+         as far as the file counts them; it is missing if it does not. `latencies` is missing if none is known. `series`
+         is true if the categories are series, such as runs: then they keep their order, and so their colours, while
+         they grow. `same` has for each row the int32 number of its
          kernel: rows of several series with one number are the same kernel. It is null without several series. `count`
          is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
          kernels that are not from a file. `communication` and `activity` have seconds, and are missing if they are
          unknown. `messages` has a row for equal calls of a collective, as in `Messages`, and is missing without
          messages. `instructions` has the columns of `InstructionRoofline`, and is missing without counts of
-         instructions. The first rows of `program` are the totals (category "program"). The other rows of `program` are
-         the steps (category "step"). `chip` is the chip that the kernels ran on.
+         instructions. `reasons` has for each reason why a kernel is slow the int32 `row` of the kernel and the int32
+         number of the `rule`. A sentence has columns of `extra` in braces, in place of their values. `columns` are those
+         that show the reason, the most telling one first, and `counters` are the profiler's names. It is missing without
+         reasons. The first rows of `program` are the totals (category "program"). The other rows of `program` are the
+         steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -78,7 +82,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget import workloads
-from roofwidget.analysis import compare_runs, instruction_roofline, latency, messages, snapshot
+from roofwidget.analysis import compare_runs, instruction_roofline, latency, messages, reasons, snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, is_host_link, share_on_chip, shared_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels import communication, concat, matching, reading
@@ -196,6 +200,7 @@ def kernels_to_wire(kernels: Kernels) -> dict[str, Any]:
         **_communication(kernels),
         **_instructions(kernels),
         **({} if kernels.activity is None else {"activity": asdict(kernels.activity)}),
+        **_reasons(kernels),
     }
 
 
@@ -247,6 +252,27 @@ def _instructions(kernels: Kernels) -> dict[str, Any]:
         "accesses": [[space, *map(_binary, pair)] for space, pair in accesses.items()],
     }
     return {"instructions": told}
+
+
+def _reasons(kernels: Kernels) -> dict[str, Any]:
+    """Return the rules that say why kernels are slow, with their rows; empty if no rule says anything."""
+    found = reasons.rows_by_rule(kernels.extra_columns, len(kernels)) if kernels.extra_columns else []
+    if not found:
+        return {}
+    counters = kernels.read_as
+    told = [
+        {
+            "sentence": rule.sentence,
+            "suggestion": rule.suggestion,
+            "source": rule.source,
+            "columns": list(rule.rows),
+            "counters": list(dict.fromkeys(text_to_wire(counters[name]) for name in rule.columns if name in counters)),
+        }
+        for rule, _ in found
+    ]
+    rows = np.concatenate([rows for _, rows in found]).astype("<i4")
+    which = np.repeat(np.arange(len(found), dtype="<i4"), [len(rows) for _, rows in found])
+    return {"reasons": {"rules": told, "row": rows.data.cast("B"), "rule": which.data.cast("B")}}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

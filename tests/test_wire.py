@@ -132,6 +132,23 @@ def test_bytes_in_flight_are_sent_where_the_file_counts_them() -> None:
     np.testing.assert_array_equal(floats(sent["in_flight"]), [1024, 128, np.nan])
 
 
+def test_reasons_are_sent_as_rules_once_each_with_the_rows_of_their_kernels() -> None:
+    bare = kernels_to_wire(Kernels(["a"], [1], [1], extra={"grid": ["8"]}))
+    assert "reasons" not in bare
+    # Rows 0 and 2 have a tail, row 2 diverges too, and row 1 has neither.
+    columns = {"waves per SM": [1.01, 4, 1.01], "full waves (%)": [50.5, 100, 50.5], "SM active (%)": [50, 97, 50]}
+    columns |= {"blocks": [133, 528, 133], "threads per instruction": [32, 32, 8], "active lanes (%)": [100, 100, 25]}
+    kernels = Kernels(list("abc"), [1] * 3, [1] * 3, extra=columns, read_as={"blocks": "launch__grid_size"})
+    sent = kernels_to_wire(kernels)["reasons"]
+    rows, rules = (np.frombuffer(sent[name], "<i4").tolist() for name in ("row", "rule"))
+    assert list(zip(rows, rules, strict=True)) == [(0, 0), (2, 0), (2, 1)]
+    tail, divergence = sent["rules"]
+    assert (tail["columns"], tail["counters"]) == (["waves per SM", "SM active (%)"], ["launch__grid_size"])
+    assert "{blocks} blocks are {waves per SM} waves" in tail["sentence"]
+    assert (divergence["columns"][0], divergence["counters"]) == ("threads per instruction", [])
+    assert all(rule["suggestion"] and rule["source"] for rule in sent["rules"])
+
+
 def test_kernels_tell_what_they_carry() -> None:
     kernels = Kernels(
         [LONG, "fusion.1", LONG],

@@ -17,6 +17,7 @@ if not TYPE_CHECKING:
         "latency",
         "messages",
         "projection",
+        "reasons",
         "snapshot",
         "verdict",
     )

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from roofwidget.chips import toml
 from roofwidget.kernels.columns import Bools, DictColumn, Floats
@@ -81,7 +82,9 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class _Rule:
+class Rule:
+    """A rule of `reasons.toml`: the reason that a kernel has if all conditions of `where` and none of `unless` hold."""
+
     reason: str
     where: Mapping[str, str | list[str]]
     unless: Mapping[str, str | list[str]]
@@ -135,11 +138,28 @@ def reasons(kernels: Kernels) -> tuple[tuple[Reason, ...], ...]:
 def found_in(columns: Columns, counters: Mapping[str, str], n: int) -> tuple[tuple[Reason, ...], ...]:
     """Return the reasons of n rows with these columns; see `reasons`."""
     found: list[list[Reason]] = [[] for _ in range(n)]
-    for rule in rules():
-        for row in np.flatnonzero(rule.holds(columns, n)).tolist():
-            if all(one.reason != rule.reason for one in found[row]):
-                found[row].append(_reason(rule, columns, counters, row))
+    for rule, rows in rows_by_rule(columns, n):
+        for row in rows.tolist():
+            found[row].append(_reason(rule, columns, counters, row))
     return tuple(map(tuple, found))
+
+
+def rows_by_rule(columns: Columns, n: int) -> list[tuple[Rule, npt.NDArray[np.intp]]]:
+    """Return the rules that say something of n rows with these columns, in their order, each with its rows.
+
+    Of several rules of one reason the first that holds says it.
+    """
+    told: dict[str, Bools] = {}
+    found: list[tuple[Rule, npt.NDArray[np.intp]]] = []
+    for rule in rules():
+        if not rule.where.keys() <= columns.keys():
+            continue
+        before = told.get(rule.reason, np.zeros(n, dtype=np.bool_))
+        holds = rule.holds(columns, n) & ~before
+        told[rule.reason] = before | holds
+        if holds.any():
+            found.append((rule, np.flatnonzero(holds)))
+    return found
 
 
 def telling(kernels: Kernels, row: int) -> tuple[tuple[str, str], ...]:
@@ -175,7 +195,7 @@ def telling(kernels: Kernels, row: int) -> tuple[tuple[str, str], ...]:
 
 
 @functools.cache
-def rules() -> tuple[_Rule, ...]:
+def rules() -> tuple[Rule, ...]:
     """Return the packaged rules.
 
     Raises
@@ -184,7 +204,7 @@ def rules() -> tuple[_Rule, ...]:
         If a rule names a column that no reader fills, or lacks a key.
     """
     parsed = toml.parse(toml.packaged(__file__, "reasons.toml"))["rules"]
-    found = tuple(_Rule(**{"unless": {}, **rule, "rows": tuple(rule["rows"])}) for rule in parsed)
+    found = tuple(Rule(**{"unless": {}, **rule, "rows": tuple(rule["rows"])}) for rule in parsed)
     for rule in found:
         unknown = {*rule.columns, *rule.unless, *rule.rows} - set(LOW_LEVEL_COLUMNS)
         if unknown:
@@ -192,7 +212,7 @@ def rules() -> tuple[_Rule, ...]:
     return found
 
 
-def _reason(rule: _Rule, columns: Columns, counters: Mapping[str, str], row: int) -> Reason:
+def _reason(rule: Rule, columns: Columns, counters: Mapping[str, str], row: int) -> Reason:
     def shown(match: re.Match[str]) -> str:
         return _text(match[1], _value(columns[match[1]], row))
 

@@ -1,4 +1,4 @@
-"""Why kernels are below the roof: the latency roof, on pages, in pictures and for screen readers."""
+"""Why kernels are below the roof: the latency roof, counters and reasons, on pages and in pictures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 import roofwidget as rw
 from tests.browser.drawn import box_of
+from tests.places import FIXTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,8 @@ CHIP = rw.Chip("Example", {"bf16": "989.5 TFLOP/s"}, {"HBM": rw.Memory("HBM", 3.
 SENTENCE = "moves 500 kB: at 600 ns that is at most 833 GB/s of 3.35 TB/s; latency explains 6 % of its time"
 LABEL = "at 600 ns, 500 kB in flight: at most 833 GB/s"
 ROOF = "[data-rw=latency-roof]"
+# The row of the planted kernel whose last wave is almost empty.
+TAIL_WAVE = 3
 
 
 def small_kernels(**traits: Any) -> rw.RooflineWidget:
@@ -64,3 +67,35 @@ def test_a_picture_has_the_latency_roof_in_english_and_german(tmp_path: Path) ->
         path = tmp_path / f"{locale}.svg"
         small_kernels(selected=[0], locale=locale).save(path, width=1200)
         assert label in path.read_text(encoding="utf-8")
+
+
+def slow_kernels(**traits: Any) -> rw.RooflineWidget:
+    return rw.read(FIXTURES / "gpu" / "slow.raw.csv.gz").roofline(**traits)
+
+
+def test_a_tooltip_has_the_two_telling_counters_and_the_table_the_reasons_of_the_selected_kernel(
+    exported: Callable[..., Exported],
+) -> None:
+    drawn = exported(slow_kernels(selected=[TAIL_WAVE]).to_html()).drawn
+    why = drawn.locator("[data-rw=why]")
+    expect(why).to_contain_text("133 blocks are 1.01 waves")
+    expect(why).to_contain_text("launch__waves_per_multiprocessor")
+    expect(why).to_contain_text("NVIDIA, Nsight Compute Kernel Profiling Guide, Quantities: waves")
+    expect(why.get_by_role("listitem")).to_have_count(3)
+    assert box_of(why)["height"] <= 0.45 * box_of(drawn.locator(".rw-tab"))["height"] + 1
+    line = drawn.locator(f".rw-kernels .rw-line[data-row='{TAIL_WAVE}']")
+    line.hover()
+    assert " | waves per SM | 1.01 | busiest pipe | FMA 91 %" in drawn.tooltip()
+    expect(drawn.locator(".rw-spoken").filter(has_text="waves per SM: 1.01")).to_have_count(1)
+    line.click()
+    expect(why).to_have_count(0)
+
+
+def test_the_counters_are_columns_of_the_whole_table_that_the_chooser_adds(exported: Callable[..., Exported]) -> None:
+    drawn = exported(slow_kernels().to_html()).drawn
+    drawn.button("All columns").click()
+    column = drawn.locator(".rw-table .rw-cell[data-column='waves per SM']")
+    expect(column).to_have_count(0)
+    drawn.button("Columns", exact=True).click()
+    drawn.get_by_role("checkbox", name="waves per SM", exact=True).check()
+    expect(column.first).to_be_attached()

@@ -4,6 +4,7 @@ import { captionOf } from "../chart/caption.ts";
 import { roofsAbove } from "../chart/layers/rulers.tsx";
 import type { Store } from "../state/store.ts";
 import { colourRow } from "../text/describe.ts";
+import { tellingRows } from "../text/why.ts";
 import { LiveText } from "../ui/live_text.tsx";
 
 interface StatusFormulaProps {
@@ -16,17 +17,21 @@ export function StatusFormula({ store, pointedChip }: StatusFormulaProps) {
   // In the network plane messages are described.
   const row = store.view.plane.value === "network" ? undefined : store.rows.described.value;
   const { text, formula, note } = captionOf(store, pointedChip);
+  const kernels = store.rows.drawn.value;
   const colour =
     row === undefined
       ? undefined
-      : colourRow(store.rows.drawn.value, row, store.view.colourBy.value, store.rates.askedPrecision.value);
+      : colourRow(kernels, row, store.view.colourBy.value, store.rates.askedPrecision.value);
+  const rows = [...(colour ? [colour] : []), ...(row === undefined ? [] : tellingRows(kernels, row))];
   return (
     <LiveText
       class="rw-formula"
       dragging={store.view.isInDrag()}
       shown={formula}
       text={text}
-      more={row === undefined ? note : `${colour ? `${colour.join(": ")}. ` : ""}${roofsAbove(store, row)}`}
+      more={
+        row === undefined ? note : [...rows.map((one) => `${one.join(": ")}.`), roofsAbove(store, row)].join(" ").trim()
+      }
     />
   );
 }

@@ -25,6 +25,7 @@ import {
   roundUp,
 } from "./numbers.ts";
 import { bytesReasonOf } from "./reasons.ts";
+import { tellingRows } from "./why.ts";
 
 export type TooltipRow = readonly [label: string, value: string];
 
@@ -245,7 +246,7 @@ export function briefRows(kernels: Kernels, row: number, roof: Roof, roofs: read
   else if (!Number.isNaN(bound.utilization)) rows.push([words.ofRoof, formatPercent(bound.utilization)]);
   const latency = latencySentence(kernels, row, roof);
   if (latency) rows.push([latencyWords.name, latency]);
-  return rows;
+  return [...rows, ...tellingRows(kernels, row)];
 }
 
 /** Returns the bytes/s that a kernel without FLOPs reaches, empty if it was not measured, and the bandwidth. */
@@ -300,6 +301,7 @@ export function tooltipRows(
   add(words.boundBy, bindingWord(bound.boundBy));
   add(words.why, bound.regime === "unknown" ? bytesReasonOf(kernels, row, roof) : undefined);
   add(latencyWords.name, latencySentence(kernels, row, roof));
+  for (const [label, value] of tellingRows(kernels, row)) add(label, value);
   const ratio = bound.memoryOverCompute;
   if (bound.regime === "memory" && Number.isFinite(ratio) && roof.levels.length === 1) {
     // The bandwidth is rounded up, because the kernel would not be compute-bound at a bandwidth that is rounded down.

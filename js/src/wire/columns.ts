@@ -1,6 +1,6 @@
 // Tables of kernels, stored by columns.
 
-import type { Activity, Chip, Communication, ReadAs } from "./types.ts";
+import type { Activity, Chip, Communication, ReadAs, Reason } from "./types.ts";
 
 /** A dictionary-encoded string column: the unique values, and one code per row. */
 export interface DictColumn {
@@ -150,6 +150,8 @@ interface KernelMetadata {
   readonly instructions: InstructionRoofline | null;
   /** How the file was read; null for kernels that are not from a file. */
   readonly readAs: ReadAs | null;
+  /** Why kernels are slow, by row: what keeps the chip empty first. */
+  readonly reasons: ReadonlyMap<number, readonly Reason[]>;
 }
 
 export interface Kernels extends KernelColumns, KernelMetadata {}
@@ -173,6 +175,8 @@ export interface Baseline {
    */
   readonly isPerLaunch: Int32Array;
 }
+
+const NO_REASONS: Kernels["reasons"] = new Map();
 
 /** Returns a table of kernels with the columns of `counts`. The table has no optional data of a file. */
 export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
@@ -199,6 +203,7 @@ export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): 
     messages: [],
     instructions: null,
     readAs: null,
+    reasons: NO_REASONS,
   };
 }
 

@@ -13,6 +13,7 @@ import {
 } from "./columns.ts";
 import type {
   Chip,
+  Reason,
   Snapshot,
   WireBaseline,
   WireChip,
@@ -38,7 +39,7 @@ const decodeChip = (chip: WireChip): Chip => ({
 });
 
 export function decodeKernels(wire: unknown): Kernels {
-  const { program, chip, communication, activity, messages, instructions, ...rest } = wire as WireKernels;
+  const { program, chip, communication, activity, messages, instructions, reasons, ...rest } = wire as WireKernels;
   const { warnings, source, read_as, ...columns } = rest;
   return {
     ...decodeColumns(columns),
@@ -51,6 +52,7 @@ export function decodeKernels(wire: unknown): Kernels {
     messages: messages ? decodeMessages(messages) : [],
     instructions: instructions ? decodeInstructions(instructions, columns.n) : null,
     readAs: read_as ?? null,
+    reasons: reasonsByRow(reasons),
   };
 }
 
@@ -58,6 +60,17 @@ const decodeActivity = ({ gap_start: gapStart, ...times }: NonNullable<WireKerne
   ...times,
   gapStart,
 });
+
+function reasonsByRow(wire: WireKernels["reasons"]): Kernels["reasons"] {
+  const found = new Map<number, Reason[]>();
+  if (!wire) return found;
+  const rule = integers(wire.rule);
+  for (const [at, row] of integers(wire.row).entries()) {
+    const own = found.get(row) ?? [];
+    found.set(row, [...own, wire.rules[rule[at] as number] as Reason]);
+  }
+  return found;
+}
 
 function decodeMessages({ kind, group, ...wire }: NonNullable<WireKernels["messages"]>): readonly Message[] {
   const numbers = Object.entries(wire).map(([name, view]) => [name, floats(view)] as const);

@@ -190,6 +190,21 @@ export interface WireKernels extends WireColumns {
   messages?: WireMessages;
   /** Missing if the kernels have no counts of instructions. */
   instructions?: WireInstructions;
+  /** Missing if the file has no counters that explain a kernel. */
+  reasons?: { rules: Reason[]; row: DataView; rule: DataView };
+}
+
+/** Why kernels are slow, as counters of their profile show. The texts are Python's, in English. */
+export interface Reason {
+  /** Has names of columns in braces, in place of their values. */
+  readonly sentence: string;
+  /** What to try. May have names of columns too. */
+  readonly suggestion: string;
+  readonly source: string;
+  /** The columns that show the reason, the most telling one first. */
+  readonly columns: readonly string[];
+  /** The profiler's names of the counters. */
+  readonly counters: readonly string[];
 }
 
 /** How communication overlaps with other kernels, seconds. */

@@ -896,6 +896,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     withoutWork: (count, percent) =>
       `${count === 1 ? "1 Kernel hat" : `${whole(count)} Kernel haben`} keine FLOPs oder Bytes${percent && ` (${percent} der Kernelzeit)`}.`,
     typeWork: () => "Arbeit eingeben …",
+    why: "Warum unter dem Dach",
     notRanked: (count, percent) =>
       `${count === 1 ? "1 kollektive Operation" : `${whole(count)} kollektive Operationen`} (${percent} der Zeit) ohne Rang: Die Datei hat keine Bytes über den Link.`,
     whatIfs: (count) => `${count === 1 ? "1 Was-wäre-wenn" : `${whole(count)} Was-wäre-wenn`} ·`,

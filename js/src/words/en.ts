@@ -910,6 +910,7 @@ export const catalogue = {
     withoutWork: (count: number, percent: string) =>
       `${count === 1 ? "1 kernel has" : `${whole(count)} kernels have`} no FLOPs or bytes${percent && ` (${percent} of kernel time)`}.`,
     typeWork: (count: number) => (count === 1 ? "Type its work…" : "Type their work…"),
+    why: "Why below the roof",
     notRanked: (count: number, percent: string) =>
       `${count === 1 ? "1 collective" : `${whole(count)} collectives`} (${percent} of the time) ${count === 1 ? "is" : "are"} not ranked: the file has no bytes over ${count === 1 ? "its" : "their"} link.`,
     whatIfs: (count: number) => `${count === 1 ? "1 what-if" : `${whole(count)} what-ifs`} ·`,

@@ -27,6 +27,7 @@ import { cardLayout, Grid, gridLayout } from "./grid.tsx";
 import { ranksOf } from "./natural.ts";
 import { type Sorting, sortingOf } from "./sorting.ts";
 import { copyRows, useColumns, useOrder } from "./table.tsx";
+import { Why } from "./why.tsx";
 
 export const hasKernels = ({ rows: { kernels } }: Store) => kernels.value.n > 0;
 
@@ -86,6 +87,7 @@ export function KernelsTab({ store, theme, height, narrow }: TabProps) {
         })}
         copy={() => void copyRows(store, root.current, own, order)}
       />
+      <Why store={store} />
       <Footer store={store} roof={roof} rows={order} />
     </div>
   );
