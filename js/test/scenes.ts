@@ -43,7 +43,7 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
     scalesOf({ width, height: chartHeight(width, room) }, roofs, points, focus, stripTicksWidth(lines.units, focus));
   return {
     ...{ ...lines, kernels, points, scales, levels: [], theme: LIGHT, marked: [] },
-    ...{ isRoofHovered: false, isPatterned: false, gaps: "first" },
+    ...{ isRoofHovered: false, isPatterned: false, gaps: "first", allJoins: false },
     ...{
       at: project(points, scales),
       selected: new Set<number>(),

@@ -1,4 +1,4 @@
-"""Why kernels are below the roof: the latency roof, counters and reasons, on pages and in pictures."""
+"""Why kernels are below the roof: the latency roof, counters, reasons and levels, on pages and in pictures."""
 
 from __future__ import annotations
 
@@ -99,3 +99,24 @@ def test_the_counters_are_columns_of_the_whole_table_that_the_chooser_adds(expor
     drawn.button("Columns", exact=True).click()
     drawn.get_by_role("checkbox", name="waves per SM", exact=True).check()
     expect(column.first).to_be_attached()
+
+
+def test_the_levels_of_the_first_kernel_are_joined_and_a_key_joins_those_of_every_kernel(
+    exported: Callable[..., Exported],
+) -> None:
+    chip = rw.Chip("Example", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
+    work = {"HBM": [1e10, 2e10, 4e10], "L2": [4e10, 8e10, 4e11]}
+    kernels = rw.Kernels(["a", "b", "c"], [4e11, 1e11, 2e12], work, time=[0.04, 0.08, 0.05])
+    drawn = exported(rw.RooflineWidget([chip], kernels).to_html()).drawn
+    joins = drawn.locator("[data-rw=joins] path").first
+
+    def joined() -> int:
+        return (joins.get_attribute("d") or "").count("M") if joins.count() else 0
+
+    drawn.chart.focus()
+    counts = [joined()]
+    for _ in range(3):
+        drawn.press("l")
+        drawn.page.wait_for_timeout(300)
+        counts.append(joined())
+    assert counts == [0, 1, 3, 0]

@@ -74,6 +74,7 @@ export function sceneOf(
     isRoofHovered,
     isPatterned: isPatternedIn(store, theme),
     gaps: store.lesson.hidesHint("points") ? "none" : store.view.gaps.value,
+    allJoins: store.view.allJoins.value,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
   };

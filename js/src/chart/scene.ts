@@ -51,6 +51,8 @@ export interface Scene {
   readonly isPatterned: boolean;
   /** Which kernels have gap arrows: those to fix first, all, or none. */
   readonly gaps: Gaps;
+  /** Whether lines join the points of each kernel at several levels, not only those of the marked and the first one. */
+  readonly allJoins: boolean;
   readonly selected: ReadonlySet<number>;
   /**
    * The rows that are not faded: the selected rows, or while two runs are compared the rows that changed most. If there
@@ -328,16 +330,18 @@ export function tiesOf({ points, at, levels, scales, marked }: Scene): number[] 
 }
 
 /**
- * Returns the lines that join the points of each kernel in hierarchical mode. If there are very many points, only
- * marked kernels have these lines.
+ * Returns the lines that join the points of a kernel in hierarchical mode: of marked kernels, and of the first kernel or
+ * of all kernels. If there are very many points, not all kernels have these lines.
  */
-export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
+export function joinsOf({ points, at, levels, marked, ranked, named, allJoins }: Scene): Join[] {
   if (levels.length === 0) return [];
   const joins = new Map<number, Join>();
-  const few = points.n <= MAX_POINTS_WITH_TIES * levels.length;
+  // Kernels without FLOPs have all their points at one place in the strip.
+  const first = (ranked.length > 0 ? ranked : named).find((row) => points.x[points.home[row] ?? -1] !== 0);
+  const isAll = allJoins && points.n <= MAX_POINTS_WITH_TIES * levels.length;
   for (let index = 0; index < points.n; index++) {
     const row = points.row[index] as number;
-    if (points.x[index] === 0 || !(few || marked.includes(row))) continue;
+    if (points.x[index] === 0 || !(isAll || row === first || marked.includes(row))) continue;
     const [x, y] = spotAt(at, index);
     const join = joins.get(row) ?? { row, from: x, to: x, y };
     joins.set(row, { ...join, from: Math.min(join.from, x), to: Math.max(join.to, x) });

@@ -326,6 +326,9 @@ export interface ViewSlice {
   setGaps(next: Gaps): void;
   /** Gives gap arrows to more kernels, and after all kernels to none. */
   cycleGaps(): void;
+  /** Whether lines join the points of each kernel at several memory levels. */
+  readonly allJoins: ReadonlySignal<boolean>;
+  setAllJoins(next: boolean): void;
   /** The key of the column that gives the points their colours. */
   readonly colourBy: Signals["colourBy"];
   readonly setColourBy: Setter<"colourBy">;

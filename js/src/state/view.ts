@@ -43,6 +43,7 @@ export function createView(
   const tab = signal<string | null>(null);
   const patterns = signal(false);
   const gaps = signal<Gaps>("first");
+  const allJoins = signal(false);
   const isTableOpen = signal(false);
   const message = signal<number | undefined>(undefined);
   const axes = { rateUnit, word, xAxis, tickBase, timeScale, frame };
@@ -85,6 +86,7 @@ export function createView(
       tab,
       patterns,
       gaps,
+      allJoins,
       isTableOpen,
       ...guard("view", {
         setPlane(next: View) {
@@ -104,6 +106,9 @@ export function createView(
         },
         cycleGaps() {
           gaps.value = NEXT_GAPS[gaps.value];
+        },
+        setAllJoins(next: boolean) {
+          allJoins.value = next;
         },
       }),
       ...guard("filters", {

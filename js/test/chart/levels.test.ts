@@ -100,7 +100,7 @@ const share = ({ scales: { plot } }: Scene, x: number) => (x - plot.left) / (plo
 
 describe("one kernel's points", () => {
   it("are joined by a line of one height, from the lowest intensity to the highest", () => {
-    const scene = sceneOf([MATMUL, NORM]);
+    const scene = { ...sceneOf([MATMUL, NORM]), allJoins: true };
     const [matmul, norm] = joinsOf(scene);
     expect(matmul?.from).toBeCloseTo(scene.scales.x(10), 3);
     expect(matmul?.to).toBeCloseTo(scene.scales.x(4e12 / 1.2e10), 3);
@@ -112,10 +112,19 @@ describe("one kernel's points", () => {
     expect(joinsOf(sceneOf([MATMUL, NORM], { memory: "main" }))).toEqual([]);
     expect(joinsOf(sceneOf([{ flops: 1e9, bytes: { HBM: 1e9 } }]))).toEqual([]);
   });
-  it("of very many are joined where they are marked", () => {
-    const many = sceneOf(several(500, () => MATMUL));
-    expect(joinsOf(many)).toEqual([]);
-    expect(joinsOf({ ...many, marked: [7] }).map(({ row }) => row)).toEqual([7]);
+  const joined = (one: Scene) => joinsOf(one).map(({ row }) => row);
+  it("are joined for the first kernel and for the hovered and selected ones, unless all are joined", () => {
+    const scene = sceneOf([MATMUL, NORM, NORM, MATMUL]);
+    expect(joined({ ...scene, ranked: [2, 1], marked: [] })).toEqual([2]);
+    expect(joined({ ...scene, ranked: [2, 1], marked: [3, 0] })).toEqual([0, 2, 3]);
+    expect(joined({ ...scene, ranked: [], named: [1, 0] })).toEqual([1]);
+    const copies = sceneOf([{ flops: 0, bytes: NORM.bytes, time: 1 }, NORM]);
+    expect(joined({ ...copies, ranked: [0, 1] })).toEqual([1]);
+    expect(joined({ ...scene, allJoins: true })).toEqual([0, 1, 2, 3]);
+  });
+  it("of very many are never all joined", () => {
+    const many = { ...sceneOf(several(500, () => MATMUL)), allJoins: true };
+    expect(joined({ ...many, marked: [7] })).toEqual([0, 7]);
   });
   it("are filled at the level that binds and hollow at the others", () => {
     const scene = sceneOf([MATMUL, NORM]);

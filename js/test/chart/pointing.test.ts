@@ -1,11 +1,12 @@
 // Walking from point to point by keys: every point can be reached, even if several share a position.
 
 import { describe, expect, it } from "vitest";
-import { chosenRows, marksOf, step } from "../../src/chart/gestures/pointing.ts";
+import { chosenRows, cycleLevels, marksOf, step } from "../../src/chart/gestures/pointing.ts";
 import { project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
-import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
+import { makeChip, makeKernels, makeRoof, wireChip } from "../helpers.ts";
+import { onOneChip, storeOf } from "../scenes.ts";
 
 const ROOFS = [
   makeRoof(makeChip({ id: "one" })),
@@ -51,5 +52,30 @@ describe("the selection after a choice of a row", () => {
   it("has the row added, or removed if it was there", () => {
     expect(chosenRows([5], 2, true)).toEqual([5, 2]);
     expect(chosenRows([5, 2], 2, true)).toEqual([5]);
+  });
+});
+
+describe("the key of the levels", () => {
+  const kernels = [{ flops: 1e12, bytes: { HBM: 1e11, L2: 8e11 }, time: 1 }];
+  it("shows all levels, joins those of every kernel, and goes back to the main memory", () => {
+    const store = storeOf(onOneChip(kernels));
+    const seen = Array.from({ length: 4 }, () => {
+      cycleLevels(store);
+      return [store.rates.memory.value, store.view.allJoins.value];
+    });
+    expect(seen).toEqual([
+      ["all", false],
+      ["all", true],
+      ["main", false],
+      ["all", false],
+    ]);
+  });
+  it("does nothing where no chip has several levels, and where a lesson locks the memory", () => {
+    const one = storeOf(onOneChip(kernels, { chips: [wireChip()] }));
+    const locked = storeOf(onOneChip(kernels, { locks: ["memory"] }));
+    for (const store of [one, locked]) {
+      cycleLevels(store);
+      expect(store.rates.memory.value).toBe("main");
+    }
   });
 });

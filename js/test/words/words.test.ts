@@ -38,7 +38,7 @@ const SAME = new Set([
   ],
   ...["filterWords.searchHint", "filterWords.title", "filterWords.menu", "tableWords.tabHeads.ai", "fusionWords.title"],
   ...["fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
-  ...["words.addChip", "words.picker", "words.views.roofline", "toolWords.keyList.11.0", "saveWords.format"],
+  ...["words.addChip", "words.picker", "words.views.roofline", "toolWords.keyList.12.0", "saveWords.format"],
   ...["openWords.pathHint", "snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],

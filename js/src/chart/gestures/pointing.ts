@@ -3,6 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { MEASURED, type Points } from "../../roofline/points.ts";
+import { ALL_LEVELS } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, lookUp, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
@@ -36,6 +37,7 @@ export const CHART_KEYS = {
   " ": "selectMore",
   f: "freeze",
   r: "gaps",
+  l: "levels",
   Escape: "leave",
 } as const;
 /** The key that explains the marks. It works on the toolbar too. */
@@ -47,7 +49,7 @@ const SHORTCUTS = {
   kernelDrag: keyShortcuts(KERNEL_DRAG_KEYS),
 };
 /** Keys that do not repeat while they are pressed. */
-const ONCE = ["Enter", " ", "f", "m", "r"];
+const ONCE = ["Enter", " ", "f", "l", "m", "r"];
 
 export type Pointing = ReturnType<typeof usePointing>;
 
@@ -103,6 +105,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     selectMore: () => hovered !== null && choose(hovered, true),
     freeze: () => store.view.freeze(),
     gaps: () => store.view.cycleGaps(),
+    levels: () => cycleLevels(store),
     leave() {
       if (gesture.drag) return gesture.cancel();
       point(-1);
@@ -235,6 +238,15 @@ export function chosenRows(selected: readonly number[], row: number, add: boolea
   const isIn = others.length < selected.length;
   if (add) return isIn ? others : [...selected, row];
   return isIn && others.length === 0 ? [] : [row];
+}
+
+/** Shows all memory levels, then joins the points of each kernel, then shows the main memory alone. */
+export function cycleLevels({ rates, view }: Pick<Store, "rates" | "view">) {
+  const isAll = rates.memory.value === ALL_LEVELS;
+  if (isAll && !view.allJoins.value) return view.setAllJoins(true);
+  view.setAllJoins(false);
+  const hasLevels = rates.chips.value.some(({ memories }) => [...memories.values()].filter(Boolean).length > 1);
+  if (isAll || hasLevels) rates.chooseMemory(isAll ? "main" : ALL_LEVELS);
 }
 
 /** Returns the points of a row, from the bottom up. Points at the same height are ordered from left to right. */

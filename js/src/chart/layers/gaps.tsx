@@ -82,12 +82,12 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
 }
 
 /**
- * Draws thin lines between the points of each kernel. The lines of marked kernels are stronger than the other lines.
+ * Draws thin lines between the points of kernels. The lines of marked kernels are stronger than the other lines.
  */
 export function Joins({ joins, marked, theme }: { joins: readonly Join[]; marked: readonly number[]; theme: Theme }) {
   const path = (some: readonly Join[]) => some.map(({ from, to, y }) => `M${from},${y}H${to}`).join("");
   return (
-    <g stroke={theme.text}>
+    <g stroke={theme.text} data-rw="joins">
       <path d={path(joins)} stroke-opacity={0.4} />
       <path d={path(joins.filter(({ row }) => marked.includes(row)))} stroke-opacity={0.9} />
     </g>

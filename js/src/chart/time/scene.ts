@@ -111,7 +111,7 @@ export function timeSceneOf(
     levels: [],
     subRoofs: [],
     colours: roofColours(store, theme),
-    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.view.gaps.value },
+    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.view.gaps.value, allJoins: false },
     names: shortNames(store.rates.chips.value),
     scales,
     units: unitsIn(store, focus),

@@ -3,6 +3,7 @@
 import { STEP, type Tool } from "../../chart/gestures/navigate.ts";
 import type { ToolMenu, Tools } from "../../chart/tools.ts";
 import type { Topology } from "../../roofline/network.ts";
+import { ALL_LEVELS } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import type { View } from "../../state/traits.ts";
 import { toggleFullscreen } from "../../ui/full_screen.ts";
@@ -200,6 +201,10 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
         opener("axes", toolWords.axes, tools),
         switching("rulers", rulerWords.rulers, store.view.rulers.value, store.view.setRulers),
         patterns,
+        {
+          ...switching("joins", rulerWords.joins, store.view.allJoins.value, store.view.setAllJoins),
+          ...(store.rates.memory.value === ALL_LEVELS ? {} : { act: undefined, reason: rulerWords.noJoins }),
+        },
         {
           name: "ceilings",
           text: toolWords.ceilings,
