@@ -45,6 +45,7 @@ from roofwidget.state.what_if import (
     Quantity,
     one_level,
     parsed_rate,
+    with_clock,
     with_known_figures,
     with_peaks,
     with_rates,
@@ -265,6 +266,31 @@ class RooflineModel(Faced):
             If `peaks` is neither ``"achievable"`` nor ``"printed"``.
         """
         self._apply(lambda state: {"what_if": with_peaks(state.what_if, state.all_chips, peaks)}, waits=False)
+
+    def use_clock(self, clock: float | str | None, chip: str | None = None) -> None:
+        """Judge by the rates of a chip at another clock: one that was set, or the one under a power cap.
+
+        The rates of `Chip.at_clock` are set as what-if rates: peaks, and bandwidths of memories on the chip. The main
+        memory and links have clocks of their own and keep their rates.
+
+        Parameters
+        ----------
+        clock
+            Hz, or text such as ``"1.2 GHz"``. None is the clock of the data sheet.
+        chip
+            Id or name of the chip; the focus chip by default.
+
+        Raises
+        ------
+        MissingFigureError
+            If the clock of the chip's figures is unknown.
+        ValueError
+            If the clock is not above zero.
+        traitlets.TraitError
+            If there is no such chip.
+        """
+        target = self.chip(chip)
+        self._apply(lambda state: {"what_if": with_clock(state.what_if, target, clock)}, waits=False)
 
     def reset(self, chip: str | None = None) -> None:
         """Remove the what-if rates of one chip. Without `chip`, remove the what-if rates of all chips.

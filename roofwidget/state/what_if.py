@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from roofwidget import units
-from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, is_host_link
+from roofwidget.chips import FLOP_CLASSES, NETWORK, Chip, is_host_link, is_off_chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import choose_from
@@ -149,6 +149,26 @@ def with_peaks(what_if: WhatIf, chips: Sequence[Chip], peaks: str) -> WhatIf:
         wanted = {key: _sheet_rate(chip, *key) for key in rates} if peaks == "printed" else rates
         what_if = with_rates(what_if, chip, wanted)
     return what_if
+
+
+def with_clock(what_if: WhatIf, chip: Chip, clock: float | str | None) -> WhatIf:
+    """Return the what-if rates with those of one chip at another clock, as `Chip.at_clock` has them.
+
+    Other what-if rates stay. Without a clock the rates are those of the data sheet.
+
+    Raises
+    ------
+    MissingFigureError
+        If the clock of the chip's figures is unknown.
+    """
+    other = chip if clock is None else chip.at_clock(clock)
+    rates: dict[tuple[Quantity, str], float] = {("peak_flops", key): peak for key, peak in other.peak_flops.items()}
+    rates |= {
+        ("bandwidth", key): memory.bandwidth
+        for key, memory in other.memories.items()
+        if memory.bandwidth is not None and key != chip.main_memory and not is_off_chip(key)
+    }
+    return with_rates(what_if, chip, rates)
 
 
 def achievable_rates(chip: Chip) -> dict[tuple[Quantity, str], float]:

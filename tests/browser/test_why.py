@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect
 
 import roofwidget as rw
-from tests.browser.drawn import box_of
+from tests.browser.drawn import box_of, enter, shown
 from tests.places import FIXTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.browser.conftest import OpenNotebook
     from tests.browser.exported import Exported
 
 CHIP = rw.Chip("Example", {"bf16": "989.5 TFLOP/s"}, {"HBM": rw.Memory("HBM", 3.35e12, latency=600e-9)})
@@ -120,3 +121,23 @@ def test_the_levels_of_the_first_kernel_are_joined_and_a_key_joins_those_of_ever
         drawn.page.wait_for_timeout(300)
         counts.append(joined())
     assert counts == [0, 1, 3, 0]
+
+
+def test_a_typed_clock_is_a_what_if_and_the_label_of_the_roof_names_it(notebook: OpenNotebook) -> None:
+    cell = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": 990e12, "fp8": 1980e12}, {"HBM": 3e12}, clock="1.98 GHz")
+w = rw.RooflineWidget([chip])
+w"""
+    _, drawn = shown(notebook, cell)
+    drawn.tool("figures").click()
+    box = drawn.get_by_role("textbox", name="Clock, typed")
+    expect(box).to_have_value("1.98 GHz")
+    enter(box, "0.99 GHz")
+    drawn.becomes("dict(w.what_if['example']['peak_flops'])", {"bf16": 495e12, "fp8": 990e12})
+    assert drawn.label("roof example") == "Example 495 TFLOP/s at 990 MHz"
+    expect(drawn.locator(".rw-ghost[data-chip=example]")).to_have_count(1)
+    enter(box, "fast")
+    expect(drawn.locator(".rw-hardware .rw-fault")).to_have_text("no number in “fast”; write for example “1.2 GHz”")
+    enter(box, "")
+    drawn.becomes("len(w.what_if)", 0)
+    assert drawn.label("roof example") == "Example 990 TFLOP/s"

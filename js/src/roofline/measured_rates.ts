@@ -5,7 +5,8 @@ import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 
 export type Peaks = "printed" | "achievable";
 
-interface MeasuredRate {
+/** A rate of a chip that replaces one of its data sheet. */
+export interface ChipRate {
   readonly quantity: Quantity;
   /** The precision of a peak, or the memory level of a bandwidth. */
   readonly key: string;
@@ -14,8 +15,8 @@ interface MeasuredRate {
 }
 
 /** Returns the fastest measured rate under each peak and each published bandwidth. */
-export function measuredRates(chip: Chip): readonly MeasuredRate[] {
-  const fastest = new Map<string, MeasuredRate>();
+export function measuredRates(chip: Chip): readonly ChipRate[] {
+  const fastest = new Map<string, ChipRate>();
   for (const { memory, precision, rate, measured } of chip.ceilings) {
     const quantity: Quantity = memory === null ? "peak_flops" : "bandwidth";
     const key = memory ?? precision ?? chip.precision;

@@ -1,6 +1,7 @@
 // The slice of the chips and their rates: which chips are shown, which has the focus, and what-ifs of its rates.
 
 import { computed } from "@preact/signals";
+import { ratesAtClock } from "../roofline/clock.ts";
 import { measuredRates, type Peaks, peaksInUse } from "../roofline/measured_rates.ts";
 import { ALL_LEVELS, isRoof, NETWORK } from "../roofline/roofline.ts";
 import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
@@ -210,6 +211,16 @@ export function createRates(
             rate: allowedRateOf(chip, one, peaks === "printed" ? one.sheet : one.rate),
           })),
         );
+        edits.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });
+      },
+      useClock(hertz: number) {
+        const chip = chips.value.find(({ id }) => id === focusChip.value);
+        if (!chip || isLocked("peak_flops") || isLocked("bandwidth")) return;
+        const rates = ratesAtClock(chip, hertz).map((one) => ({
+          ...one,
+          chip: chip.id,
+          rate: allowedRateOf(chip, one, one.rate),
+        }));
         edits.set({ whatIf: withRates(whatIf.value, rates) }, { stream: false });
       },
       rateNow: (key: RateKey) => rateOf(key)?.rate,

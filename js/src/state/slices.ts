@@ -127,6 +127,11 @@ export interface RatesSlice {
    * not allow such a rate, the nearest allowed rate is used.
    */
   usePeaks(peaks: Peaks): void;
+  /**
+   * Judges by the rates of the focus chip at a clock, Hz. Off-chip memories and links keep their rates. If a lesson does
+   * not allow such a rate, the nearest allowed rate is used.
+   */
+  useClock(hertz: number): void;
   /** The present value of a rate of the focus chip. It is not throttled. */
   rateNow(key: RateKey): number | undefined;
   /**

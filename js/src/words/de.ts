@@ -165,6 +165,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     belowRoof: (ratio) => `${ratio}× unter seinem Dach`,
     namesAbove: (names, isOffScale) => `${names}: über der Roofline${isOffScale ? ", außerhalb der Skala" : ""}`,
     measuredRoof: (rate) => ` · gemessen ${rate}`,
+    atClock: (clock) => ` bei ${clock}`,
     countAbove: (count) => `${count} über der Roofline`,
     farBelow: "weit unter der Roofline",
     moreThan: (ratio) => `> ${ratio}`,
@@ -286,6 +287,10 @@ export const catalogue: Like<typeof en.catalogue> = {
     printed: "Datenblatt",
     achievable: "erreichbar",
     changed: "geändert",
+    clock: "Takt",
+    clockTyped: "Takt, eingegeben",
+    clockTitle:
+      "Ein Was-wäre-wenn: Spitzen und Speicher auf dem Chip laufen mit diesem Takt. Hauptspeicher und Verbindungen behalten ihre Raten.",
     ceilings: "Zwischendecken",
     communication: "Kommunikation",
     exposed: "Unverdeckte Kommunikation",

@@ -138,6 +138,8 @@ export const catalogue = {
       `${names}: above the roof${isOffScale ? ", off the scale" : ""}`,
     /** The measured rate beside the rate of the data sheet. */
     measuredRoof: (rate: string) => ` · measured ${rate}`,
+    /** Follows the rate of a roof at another clock. */
+    atClock: (clock: string) => ` at ${clock}`,
     countAbove: (count: number) => `${count} above the roof`,
     farBelow: "far below its roof",
     moreThan: (ratio: string) => `> ${ratio}`,
@@ -271,6 +273,10 @@ export const catalogue = {
     printed: "data sheet",
     achievable: "achievable",
     changed: "changed",
+    clock: "Clock",
+    clockTyped: "Clock, typed",
+    clockTitle:
+      "A what-if: peaks and memories on the chip run at this clock. The main memory and links keep their rates.",
     ceilings: "Ceilings",
     communication: "Communication",
     exposed: "Exposed communication",

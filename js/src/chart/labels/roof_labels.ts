@@ -2,8 +2,10 @@
 // ceilings.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
-import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { clockOf } from "../../roofline/clock.ts";
+import { type Rates, type Roof, ridgePoint } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
+import { formatQuantity } from "../../text/numbers.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
@@ -42,14 +44,18 @@ export function roofLabels(scene: Scene): Label[] {
 }
 
 /** Groups roofs whose flats are near each other, from the highest flat down. The focus roof is first in its group. */
-function groupsOf(roofs: readonly Roof[], { focus, scales: { y } }: Scene): Roof[][] {
-  const groups: { readonly top: number; readonly roofs: Roof[] }[] = [];
-  for (const roof of [...roofs].sort((a, b) => b.peak - a.peak)) {
+const groupsOf = (roofs: readonly Roof[], { focus, scales }: Scene): Roof[][] =>
+  nearFlats(roofs, scales).map(({ flats }) => flats.sort((a, b) => Number(b === focus) - Number(a === focus)));
+
+/** Groups flats that are near each other, from the highest flat down. */
+function nearFlats<T extends Rates>(all: readonly T[], { y }: Scene["scales"]) {
+  const groups: { readonly top: number; readonly flats: [T, ...T[]] }[] = [];
+  for (const one of [...all].sort((a, b) => b.peak - a.peak)) {
     const last = groups.at(-1);
-    if (last && y(roof.peak) - last.top < JOIN_PX) last.roofs.push(roof);
-    else groups.push({ top: y(roof.peak), roofs: [roof] });
+    if (last && y(one.peak) - last.top < JOIN_PX) last.flats.push(one);
+    else groups.push({ top: y(one.peak), flats: [one] });
   }
-  return groups.map((group) => group.roofs.sort((a, b) => Number(b === focus) - Number(a === focus)));
+  return groups;
 }
 
 const cutNames = memoize<ReadonlyMap<string, string>>();
@@ -77,10 +83,11 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
   const withRate = (entries: readonly LabelName[]) =>
     isOne ? `${namesAlone(entries)} ${rates[0]}` : entries.map(({ text }, at) => `${text} ${rates[at]}`).join(", ");
   const entries = entriesOf(group.length > 1);
+  const clock = group.length === 1 ? otherClock(first) : "";
   const measured = first === focus && group.length === 1 ? measuredPeak(scene) : "";
   const isMany = roofs.length >= MANY_ROOFS;
   const forms = [
-    ...(isMany ? [] : [withRate(entries) + measured, withRate(entries)]),
+    ...(isMany ? [] : [withRate(entries) + clock + measured, withRate(entries) + clock]),
     namesAlone(entries),
     namesAlone(entriesOf(true)),
   ];
@@ -96,6 +103,12 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
         ]
       : RULES.roof.positions(first, scales),
   };
+}
+
+/** Returns at which clock a roof is, if it is not that of the data sheet. A change of one rate is no other clock. */
+function otherClock(roof: Roof): string {
+  const clock = roof.peaks.size > 1 ? clockOf(roof) : undefined;
+  return clock === undefined || clock === roof.chip.clock ? "" : strings.atClock(formatQuantity(clock, "Hz", 4));
 }
 
 /** Returns the measured peak of the focus chip, if its line is too near to the roof to be drawn. */
@@ -173,11 +186,27 @@ function levelLabels(scene: Scene): Label[] {
 function ceilingLabels(scene: Scene): Label[] {
   const { levels, scales, units } = scene;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
-  return ceilingsIn(scene).map((sub): Label => {
-    const positions =
-      sub.kind === "bandwidth" ? RULES.ceiling.positions(sub, scales) : aboveFlat(sub.peak, sub.peak, scales);
-    return { kind, key: `sub ${sub.key}`, text: ceilingText(sub, units), colour: MUTED, positions };
-  });
+  const all = ceilingsIn(scene);
+  const slopes = all.filter((sub) => sub.kind === "bandwidth");
+  return [
+    ...slopes.map((sub): Label => {
+      const positions = RULES.ceiling.positions(sub, scales);
+      return { kind, key: `sub ${sub.key}`, text: ceilingText(sub, units), colour: MUTED, positions };
+    }),
+    ...nearFlats(
+      all.filter((sub) => !slopes.includes(sub)),
+      scales,
+    ).map(({ flats: [first, ...others] }): Label => {
+      const flats = [first, ...others];
+      const peaks = flats.map(({ peak }) => peak);
+      return {
+        ...{ kind, key: `sub ${first.key}`, text: flats.map((sub) => ceilingText(sub, units)).join(", ") },
+        ...(others.length > 0 && { shorter: [flats.map(({ name }) => name).join(", ")] }),
+        colour: MUTED,
+        positions: aboveFlat(Math.max(...peaks), Math.min(...peaks), scales),
+      };
+    }),
+  ];
 }
 
 /** Returns the name of a ceiling and its number. If the name already contains the number, returns only the name. */

@@ -43,7 +43,7 @@ export function Roofs(scene: Scene) {
         />
       ))}
       {focus && isRoofHovered && <Continuations roof={focus} colour={own} scales={scales} />}
-      {focus && <SubRoofs subRoofs={ceilingsIn(scene)} colour={theme.line} scales={scales} />}
+      {focus && <SubRoofs roof={focus} subRoofs={ceilingsIn(scene)} colour={theme.line} scales={scales} />}
       {others.map((roof, at) => {
         const isAgain = !hasHues && at >= ROOF_DASHES.length;
         const width = isAgain || others.length > MAX_WIDE_ROOFS ? 1 : OTHER_PX;
@@ -192,7 +192,15 @@ export const STYLES = {
   communication: { "stroke-dasharray": "16 6" },
 } as const;
 
-function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; colour: string; scales: Scales }) {
+interface SubRoofsProps {
+  readonly roof: Roof;
+  readonly subRoofs: readonly SubRoof[];
+  readonly colour: string;
+  readonly scales: Scales;
+}
+
+/** A peak above the roof, such as that of a data sheet beside a roof at a measured clock, has its slope too. */
+function SubRoofs({ roof, subRoofs, colour, scales }: SubRoofsProps) {
   return (
     <g stroke={colour}>
       {subRoofs.map((sub) => (
@@ -202,7 +210,11 @@ function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; 
           data-rw="ceiling"
           data-roof={sub.key}
           data-style={sub.style}
-          d={sub.kind === "bandwidth" ? slopePath(sub, scales) : roofPath(sub, scales, sub.kind === "compute")}
+          d={
+            sub.kind === "bandwidth"
+              ? slopePath(sub, scales)
+              : roofPath(sub, scales, sub.kind === "compute" && sub.peak <= roof.peak)
+          }
           {...STYLES[sub.style]}
         />
       ))}

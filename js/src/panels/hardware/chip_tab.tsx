@@ -12,6 +12,7 @@ import { Tick } from "../../ui/tick.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { moveWords, strings, words } from "../../words/words.ts";
 import { Card } from "../chips/card.tsx";
+import { Clock } from "./clock.tsx";
 import { Exposed } from "./exposed.tsx";
 import { Peaks } from "./peaks.tsx";
 
@@ -31,6 +32,7 @@ export function ChipTab({ store }: { readonly store: Store }) {
       {isRoof(roof) ? (
         <>
           <Peaks store={store} />
+          <Clock store={store} roof={roof} />
           <Rates roof={roof} store={store} />
           <MovedKernels store={store} />
           <Ceilings store={store} />
