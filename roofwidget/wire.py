@@ -39,8 +39,8 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          instructions. `reasons` has for each reason why a kernel is slow the int32 `row` of the kernel and the int32
          number of the `rule`. A sentence has columns of `extra` in braces, in place of their values. `columns` are
          those that show the reason, the most telling one first, and `counters` are the profiler's names. It is missing
-         without reasons. The first rows of `program` are the totals (category "program"). The other rows of `program` are the
-         steps (category "step"). `chip` is the chip that the kernels ran on.
+         without reasons. The first rows of `program` are the totals (category "program"). The other rows of `program`
+         are the steps (category "step"). `chip` is the chip that the kernels ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.

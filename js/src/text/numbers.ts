@@ -24,7 +24,6 @@ const ANSWER_SPELLINGS: Readonly<Record<string, string>> = {
   OP: WORK,
   B: "(?:B|[Bb]ytes?)",
   s: "(?:s|sec|seconds?)",
-  Hz: "(?:Hz|[Hh]ertz)",
   "FLOP/B": "(?:FLOPs?/B(?:yte)?|flops?/b(?:yte)?|FLOPs?/byte)",
   Hz: "(?:Hz|[Hh]ertz)",
   W: "(?:W|[Ww]atts?)",

@@ -3,7 +3,8 @@
 import { clockOf } from "../../roofline/clock.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { formatQuantity, parseAnswer } from "../../text/numbers.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { readNumber } from "../../text/written.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { strings, words } from "../../words/words.ts";
 
@@ -41,8 +42,7 @@ export function Clock({ store, roof }: { readonly store: Store; readonly roof: R
 
 /** Reads a clock that the user typed. If it is not valid, returns a sentence that says so, with an example. */
 function parseClock(typed: string): number | string {
-  const found = parseAnswer(typed, "Hz");
-  return found !== undefined && found >= MIN_HZ && found <= MAX_HZ
-    ? found
-    : strings.noNumber(typed.trim(), formatQuantity(1.2e9, "Hz"));
+  const example = formatQuantity(1.2e9, "Hz");
+  const found = readNumber(typed, "Hz", example);
+  return typeof found === "number" && found >= MIN_HZ && found <= MAX_HZ ? found : strings.noNumber(typed.trim(), example);
 }
