@@ -18,7 +18,7 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          unlinked, in_flight: buffer or null, flops, bytes: {key: buffer}, extra: [[name, texts or buffer]],
          origin: [[key, texts]], series: boolean, same: buffer or null,
          communication: {time, other, hidden}, activity: {busy, idle, added, gap, gap_start},
-         messages: {kind: texts, group: texts, size, ranks, count, time, fastest, waiting},
+         messages: {kind: texts, group: texts, series: texts, size, ranks, count, time, fastest, waiting},
          instructions: {unit, peak: 1/s or null, estimate: boolean, roofs: [[level, 1/s]],
          walls: [[name, space, intensity]], rate, lanes, utilization, bound: texts, levels: [[level, buffer]],
          accesses: [[space, intensity, rate]]},
@@ -35,12 +35,13 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          is null if every count is 1. `intensity` and `rate` are missing if no row has a value, `read_as` is missing for
          kernels that are not from a file. `communication` and `activity` have seconds, and are missing if they are
          unknown. `messages` has a row for equal calls of a collective, as in `Messages`, and is missing without
-         messages. `instructions` has the columns of `InstructionRoofline`, and is missing without counts of
-         instructions. `reasons` has for each reason why a kernel is slow the int32 `row` of the kernel and the int32
-         number of the `rule`. A sentence has columns of `extra` in braces, in place of their values. `columns` are
-         those that show the reason, the most telling one first, and `counters` are the profiler's names. It is missing
-         without reasons. The first rows of `program` are the totals (category "program"). The other rows of `program`
-         are the steps (category "step"). `chip` is the chip that the kernels ran on.
+         messages; its `series` is missing without series. `instructions` has the columns of `InstructionRoofline`, and
+         is missing without counts of instructions. `reasons` has for each reason why a kernel is slow the int32 `row`
+         of the kernel and the int32 number of the `rule`. A sentence has columns of `extra` in braces, in place of
+         their values. `columns` are those that show the reason, the most telling one first, and `counters` are the
+         profiler's names. It is missing without reasons. The first rows of `program` are the totals (category
+         "program"). The other rows of `program` are the steps (category "step"). `chip` is the chip that the kernels
+         ran on.
 texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
          order in which they appear, and one code per row. The column is null if no row has a text. `codes` is null if
          all rows have the same text, or if every row has a different text.
@@ -225,7 +226,8 @@ def _communication(kernels: Kernels) -> dict[str, Any]:
         return found
     told = messages.messages(kernels)
     columns = {name: _binary(getattr(told, name)) for name in ("size", "ranks", "count", "time", "fastest")}
-    texts = {name: _texts(dict_encoded(getattr(told, name).tolist())) for name in ("kind", "group")}
+    names = ("kind", "group", *(() if told.series is None else ("series",)))
+    texts = {name: _texts(dict_encoded(getattr(told, name).tolist())) for name in names}
     return {**found, "messages": {**texts, **columns, "waiting": _binary(told.slower_than_fastest)}}
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
 from roofwidget import Chip, Kernels, Link, Memory, RooflineModel, RooflineWidget
+from roofwidget.kernels.concat import concat
 from roofwidget.kernels.metadata import Activity, Communication
 from roofwidget.kernels.names import shortened
 from roofwidget.wire import baseline_to_wire, chips_to_wire, kernels_to_wire, text_to_wire
@@ -64,6 +65,9 @@ def test_messages_communication_and_activity_are_on_the_wire_only_where_they_are
     messages = sent["messages"]
     assert words(messages["kind"], 1) == ["all-reduce"]
     assert words(messages["group"], 1) == [None]
+    assert "series" not in messages
+    runs = concat({"before": kernels, "after": kernels}).replace(series=True)
+    assert words(kernels_to_wire(runs)["messages"]["series"], 2) == ["before", "after"]
     found = {name: floats(messages[name]) for name in ("size", "ranks", "count", "time", "fastest", "waiting")}
     assert found == {"size": [8e6], "ranks": [2], "count": [2], "time": [5], "fastest": [1], "waiting": [3]}
 

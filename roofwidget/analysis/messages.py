@@ -109,7 +109,7 @@ class AlphaBeta:
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """The messages of one profile, one row per kind, size and group, shape (n,).
+    """The messages of one profile, one row per kind, size, group and series, shape (n,).
 
     A collective's kernel runs from the arrival of its rank to the end, so its time has waiting in it. The fastest of
     equal messages is an upper bound of the time on the wire. What the others took longer has two readings: this rank
@@ -127,6 +127,8 @@ class Messages:
         How many calls.
     time, fastest
         Seconds of all calls, and of the fastest call; the latter is NaN if the profile has only sums of calls.
+    series
+        The series of each message, such as its run, whose calls are compared with no others; None without series.
     """
 
     __module__ = "roofwidget"
@@ -138,6 +140,7 @@ class Messages:
     count: Floats
     time: Floats
     fastest: Floats
+    series: Texts | None = None
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -233,7 +236,7 @@ class Messages:
         order = np.argsort(-np.nan_to_num(self.time), kind="stable")[:most]
         return [
             [
-                str(self.kind[row]),
+                " · ".join(map(str, (self.kind[row], *(() if self.series is None else (self.series[row],))))),
                 "" if np.isnan(self.ranks[row]) else f"{self.ranks[row]:g}",
                 text(self.size[row], "B"),
                 f"{self.count[row]:,.0f}",
@@ -282,6 +285,7 @@ def messages(kernels: Kernels) -> Messages:
         sums.count,
         sums.time,
         np.where(is_call & (fastest > 0), fastest, np.nan),
+        sums.codes("category").texts() if kernels.series else None,
     )
 
 

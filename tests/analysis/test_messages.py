@@ -63,6 +63,9 @@ def test_the_calls_of_two_runs_are_not_compared() -> None:
     runs = [profile(["all-reduce"] * 2, [8] * 2, [time, time]) for time in (1, 2)]
     found = messages(concat(dict(zip(["before", "after"], runs, strict=True))).replace(series=True))
     assert found.fastest.tolist() == [1, 2]
+    assert found.series is not None
+    assert found.series.tolist() == ["before", "after"]
+    assert "all-reduce · after" in repr(found)
     assert found.slower_than_fastest.tolist() == [0, 0]
 
 

@@ -19,8 +19,16 @@ export const bytes = (size: number) => formatQuantity(size, "B");
 export const bytesPerSecond = (rate: number) => formatQuantity(rate, "B/s");
 const known = (value: number, format: (value: number) => string) => (Number.isFinite(value) ? format(value) : "–");
 
-/** Returns the name of a message, such as "all-reduce 67.1 MB". */
-export const messageName = ({ kind, size }: Pick<RatedMessage, "kind" | "size">) => `${kind} ${bytes(size)}`;
+const MAX_LETTERS = 40;
+
+function brief(text: string): string {
+  const name = withoutControls(text);
+  return name.length > MAX_LETTERS ? `${name.slice(0, MAX_LETTERS - 1)}…` : name;
+}
+
+/** Returns the name of a message, such as "all-reduce 67.1 MB", with its series if there are several. */
+export const messageName = ({ kind, size, series }: Pick<RatedMessage, "kind" | "size" | "series">) =>
+  `${kind} ${bytes(size)}${series === undefined ? "" : ` · ${brief(series)}`}`;
 
 /** A link, and how ranks are connected over it. */
 interface Network {
@@ -39,13 +47,6 @@ export const messageCells = (message: RatedMessage, network: Network) => ({
   waiting: known(message.waiting, seconds),
 });
 
-const MAX_GROUP_LETTERS = 40;
-
-function groupName({ group }: RatedMessage): string {
-  const name = withoutControls(group);
-  return name.length > MAX_GROUP_LETTERS ? `${name.slice(0, MAX_GROUP_LETTERS - 1)}…` : name;
-}
-
 /** Returns the head and the rows of the tooltip. */
 export function messageCard(
   message: RatedMessage,
@@ -61,7 +62,7 @@ export function messageCard(
     ...(count > 1 && Number.isFinite(fastest) ? [[words.fastestCall, rate(fastest, best)] as const] : []),
     [words.algorithm, known(algorithm, bytesPerSecond)],
     ...(link ? [[words.ofLinkRow, cells.share] as const] : []),
-    ...(message.group ? [[words.group, groupName(message)] as const] : []),
+    ...(message.group ? [[words.group, brief(message.group)] as const] : []),
     ...(Number.isFinite(message.waiting) ? [[words.waitingRow, cells.waiting] as const] : []),
     ...(above ? [[words.note, words.above[above === "all" ? above : topology]] as const] : []),
   ];

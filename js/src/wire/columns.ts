@@ -41,6 +41,8 @@ export interface Message {
   readonly kind: string;
   /** The name and the ranks of the group. */
   readonly group: string;
+  /** The series that the calls are of, such as a run. Missing without series. */
+  readonly series?: string | undefined;
   /** The larger of what a rank puts in and gets out, bytes. */
   readonly size: number;
   readonly ranks: number;

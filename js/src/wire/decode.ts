@@ -72,14 +72,23 @@ function reasonsByRow(wire: WireKernels["reasons"]): Kernels["reasons"] {
   return found;
 }
 
-function decodeMessages({ kind, group, ...wire }: NonNullable<WireKernels["messages"]>): readonly Message[] {
+function decodeMessages({
+  kind,
+  group,
+  series = null,
+  ...wire
+}: NonNullable<WireKernels["messages"]>): readonly Message[] {
   const numbers = Object.entries(wire).map(([name, view]) => [name, floats(view)] as const);
   const n = numbers[0]?.[1].length ?? 0;
-  const [kinds, groups] = [textsOf(kind, n), textsOf(group, n)];
+  const [kinds, groups, runs] = [textsOf(kind, n), textsOf(group, n), textsOf(series, n)];
   return Array.from({ length: n }, (_, row) => ({
-    ...(Object.fromEntries(numbers.map(([name, column]) => [name, column[row]])) as Omit<Message, "kind" | "group">),
+    ...(Object.fromEntries(numbers.map(([name, column]) => [name, column[row]])) as Omit<
+      Message,
+      "kind" | "group" | "series"
+    >),
     kind: textAt(kinds, row) ?? "",
     group: textAt(groups, row) ?? "",
+    series: textAt(runs, row) ?? undefined,
   }));
 }
 

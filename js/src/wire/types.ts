@@ -230,6 +230,8 @@ type WireActivity = Omit<Activity, "gapStart"> & { readonly gap_start: number };
 interface WireMessages extends Record<"size" | "ranks" | "count" | "time" | "fastest" | "waiting", DataView> {
   kind: WireDictColumn;
   group: WireDictColumn;
+  /** Missing without series. */
+  series?: WireDictColumn;
 }
 
 interface WireInstructions extends Record<"rate" | "lanes" | "utilization", DataView> {

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { type RatedMessage, rate } from "../../src/roofline/network.ts";
-import { messageCard, messageFormula, networkSentence } from "../../src/text/network.ts";
+import { messageCard, messageFormula, messageName, networkSentence } from "../../src/text/network.ts";
 import { makeChip } from "../helpers.ts";
 
 const LINK = {
@@ -39,6 +39,12 @@ it("says the share of the roof that the topology allows, and what a faster messa
   const card = Object.fromEntries(messageCard(slower, { link: LINK, topology: "switch" })[1]);
   expect(card).toMatchObject({ "of link": "75 %", note: "above the wire: the switch may add" });
   expect(messageFormula(message, { link: LINK, topology: "in-network" })).toContain("= 600 GB/s, 86 % of NVLink");
+});
+
+it("names the series of a message, in brief", () => {
+  expect(messageName({ kind: "all-reduce", size: 8e6 })).toBe("all-reduce 8 MB");
+  expect(messageName({ kind: "all-reduce", size: 8e6, series: "v1.1" })).toBe("all-reduce 8 MB · v1.1");
+  expect(messageName({ kind: "send", size: 8, series: "x".repeat(99) })).toBe(`send 8 B · ${"x".repeat(39)}…`);
 });
 
 it("says why there is no roof, and leaves messages that are not drawn out of the corner", () => {

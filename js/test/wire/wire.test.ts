@@ -9,6 +9,24 @@ const HOSTILE = ["__proto__", "constructor", "toString", "<img src=x onerror=ale
 
 const written = (words: unknown) => new DataView(new TextEncoder().encode(JSON.stringify(words)).buffer);
 
+describe("messages", () => {
+  it("have their series if they were sent with one", () => {
+    const floats = (...values: number[]) => new DataView(Float64Array.from(values).buffer);
+    const numbers = { size: floats(8, 8), ranks: floats(2, 2), count: floats(1, 1), time: floats(1, 2) };
+    const wire = {
+      ...{ ...numbers, fastest: floats(1, 2), waiting: floats(0, Number.NaN), group: null },
+      kind: { values: written(["send"]), codes: null },
+    };
+    const decoded = (messages: unknown) => decodeKernels({ ...wireKernels([{ name: "a" }]), messages }).messages;
+    expect(decoded(wire)[1]).toEqual({
+      ...{ kind: "send", group: "", series: undefined, size: 8, ranks: 2, count: 1, time: 2, fastest: 2 },
+      waiting: Number.NaN,
+    });
+    const runs = decoded({ ...wire, series: { values: written(["v1", "v2"]), codes: null } });
+    expect(runs.map(({ series }) => series)).toEqual(["v1", "v2"]);
+  });
+});
+
 describe("what is not sent", () => {
   const specs = [{ name: "a" }, { name: "b", time: 2 }];
   it("is a word a row where no row has one", () => {
