@@ -47,24 +47,35 @@ export const messageCells = (message: RatedMessage, network: Network) => ({
   waiting: known(message.waiting, seconds),
 });
 
+/** A larger group may be on several nodes, whose network is not the link. Most nodes have at most so many chips. */
+const MAX_RANKS_OF_A_NODE = 8;
+
+/** Says what a rate above a roof means, or what of the roof is uncertain; empty if there is nothing to say. */
+function noteOf(message: RatedMessage, { link, topology }: Network): string {
+  const { bus, best, ranks } = message;
+  if (!link) return "";
+  const above = aboveOf(message, link.bandwidth, topology, Number.isFinite(best) ? best : bus);
+  if (above) return words.above[above === "all" ? above : topology];
+  return ranks > MAX_RANKS_OF_A_NODE ? words.severalNodes(link.name) : "";
+}
+
 /** Returns the head and the rows of the tooltip. */
 export function messageCard(
   message: RatedMessage,
   network: Network,
 ): readonly [name: string, rows: readonly TooltipRow[]] {
-  const { link, topology } = network;
   const { count, time, fastest, algorithm, bus, best, ranks } = message;
   const cells = messageCells(message, network);
-  const above = link && aboveOf(message, link.bandwidth, topology, Number.isFinite(best) ? best : bus);
+  const note = noteOf(message, network);
   const rate = (time: number, value: number) => `${seconds(time)} · ${known(value, bytesPerSecond)}`;
   const rows: TooltipRow[] = [
     [words.meanCall, rate(time / count, bus)],
     ...(count > 1 && Number.isFinite(fastest) ? [[words.fastestCall, rate(fastest, best)] as const] : []),
     [words.algorithm, known(algorithm, bytesPerSecond)],
-    ...(link ? [[words.ofLinkRow, cells.share] as const] : []),
+    ...(network.link ? [[words.ofLinkRow, cells.share] as const] : []),
     ...(message.group ? [[words.group, brief(message.group)] as const] : []),
     ...(Number.isFinite(message.waiting) ? [[words.waitingRow, cells.waiting] as const] : []),
-    ...(above ? [[words.note, words.above[above === "all" ? above : topology]] as const] : []),
+    ...(note ? [[words.note, note] as const] : []),
   ];
   return [Number.isFinite(ranks) ? `${messageName(message)} · ${words.ranks(ranks)}` : messageName(message), rows];
 }

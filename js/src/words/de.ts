@@ -761,6 +761,7 @@ export const catalogue: Like<typeof en.catalogue> = {
       "in-network": "über dem Dach eines addierenden Switchs: vielleicht lief der Ring-Algorithmus",
       all: "über jedem Dach des Links: bitte Link, Größe und Ränge prüfen",
     },
+    severalNodes: (link) => `wenn ${link} nicht alle Ränge verbindet, ist das Netz zwischen ihnen die Grenze`,
     ranks: (count) => (count === 1 ? "1 Rang" : `${whole(count)} Ränge`),
     chart: (chip, count) =>
       `Netz-Ansicht von ${chip}: Busbandbreite nach Nachrichtengröße, ${whole(count)} Nachrichten. Die Pfeiltasten gehen von Nachricht zu Nachricht.`,

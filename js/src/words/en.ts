@@ -778,6 +778,7 @@ export const catalogue = {
       "in-network": "above the roof of a switch that adds: the ring algorithm may have run",
       all: "above every roof of the link: check the link, the size and the ranks",
     },
+    severalNodes: (link: string) => `if ${link} does not connect all ranks, the network between them is the limit`,
     ranks: (count: number) => (count === 1 ? "1 rank" : `${whole(count)} ranks`),
     chart: (chip: string, count: number) =>
       `Network plane of ${chip}: bus bandwidth by message size, ${whole(count)} messages. The arrow keys go from message to message.`,

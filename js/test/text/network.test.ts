@@ -41,6 +41,13 @@ it("says the share of the roof that the topology allows, and what a faster messa
   expect(messageFormula(message, { link: LINK, topology: "in-network" })).toContain("= 600 GB/s, 86 % of NVLink");
 });
 
+it("says that the link may not connect all ranks of a large group", () => {
+  const told = (ranks: number) =>
+    Object.fromEntries(messageCard(rate({ ...sums, ranks, fastest: 1 }, 0), { link: LINK, topology: "switch" })[1]);
+  expect(told(16)["note"]).toBe("if NVLink does not connect all ranks, the network between them is the limit");
+  expect(told(8)).not.toHaveProperty("note");
+});
+
 it("names the series of a message, in brief", () => {
   expect(messageName({ kind: "all-reduce", size: 8e6 })).toBe("all-reduce 8 MB");
   expect(messageName({ kind: "all-reduce", size: 8e6, series: "v1.1" })).toBe("all-reduce 8 MB · v1.1");
