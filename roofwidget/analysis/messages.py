@@ -326,8 +326,8 @@ def with_topology(kernels: Kernels, topology: str) -> Kernels:
     level = next((level for level in kernels.bytes_by_level if level.casefold() == NETWORK), NETWORK)
     before = kernels.bytes_by_level.get(level, np.full(len(kernels), np.nan))
     counted_anew = ~np.isnan(sent)
-    told = f"message size, counted for topology '{topology}'"
-    rule = DictColumn((told, None), np.where(counted_anew, 0, 1).astype(np.int32))
+    text = f"message size, counted for topology '{topology}'"
+    rule = DictColumn((text, None), np.where(counted_anew, 0, 1).astype(np.int32))
     return kernels.replace(
         bytes={**kernels.bytes_by_level, level: np.where(counted_anew, sent, before)},
         origin={**kernels.origin, f"bytes:{level}": rule},

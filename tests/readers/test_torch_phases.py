@@ -11,7 +11,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.torch import work
-from roofwidget.readers.torch.calls import OpCall, OpWork, UnknownWork
+from roofwidget.readers.torch.calls import NotEnoughArguments, OpCall, OpWork
 from tests.tables import warns
 
 LATE = 10_000.0
@@ -216,7 +216,7 @@ STEPS = (
 def attention(call: OpCall) -> OpWork:
     """Return a FLOP per key, and twice as many for every second layer."""
     if call.step is None or call.step.sk is None or call.nth is None:
-        raise UnknownWork
+        raise NotEnoughArguments
     return OpWork("attention", call.step.sk * (1 + call.nth % 2), None, "a FLOP per key")
 
 

@@ -193,7 +193,7 @@ class _RowAmounts:
         moved *= np.where(copies & ~is_across & _has_name(collected, WITHIN)[events], 2, 1)
         event_flops = alone & ~copies & ~np.isnan(flops) & ~table.flops_by_user[rows.call]
         event_bytes = alone & ~np.isnan(moved) & ~(table.bytes_by_user[rows.call] & ~copies)
-        counted = rows.carries & ~copies
+        counted = rows.has_work & ~copies
         formula = np.where(copies, 0, np.where(counted, table.flops[rows.call] * rows.share, np.nan))
         return cls(
             np.where(event_flops, flops, formula),
@@ -234,12 +234,12 @@ class _RowAmounts:
         why_flops = [
             ("kernel_flop of the kernel's event", self.event_flops),
             ("a copy computes nothing", self.copies),
-            (None, np.isnan(self.flops) & ~rows.carries),
+            (None, np.isnan(self.flops) & ~rows.has_work),
         ]
         why_bytes = [
             ("kernel_num_gb of the kernel's event x 1e9", self.event_bytes & ~self.copies),
             ("bytes of the copy's event, twice within one device", self.event_bytes & self.copies),
-            (None, np.isnan(self.bytes) & ~rows.carries | self._is_across),
+            (None, np.isnan(self.bytes) & ~rows.has_work | self._is_across),
         ]
         rule = "bytes of the copy's event, which cross a link"
         return {
@@ -369,7 +369,7 @@ def attribution_warnings(calls: Kernels, rows: Rows, collected: Collected, owner
         messages.append(
             f"kernels without operation in the trace: {int(alone.sum()):,}, {share:.1%} of all kernels' time"
         )
-    if not rows.carries.all() and collected.shapes:
+    if not rows.has_work.all() and collected.shapes:
         messages.append(
             "the longest kernel of each operation gets its FLOPs and bytes; those of its other kernels are unknown"
         )
@@ -432,7 +432,7 @@ def _with_ends(origins: Mapping[str, DictColumn], end: str, where: Bools) -> dic
 def _unknown_work(table: WorkTable, rows: Rows, work: _RowAmounts, kernel: DictColumn) -> dict[str, DictColumn]:
     """Return what is missing to know the FLOPs of each row, and a proposed rule; nothing if all are known."""
     without_call = rows.call < 0
-    hidden = ~np.isnan(work.flops) | ~rows.carries
+    hidden = ~np.isnan(work.flops) | ~rows.has_work
     is_open = set(np.unique(kernel.codes[without_call & ~hidden]).tolist())
     too_fast = table.proposed_flops[rows.call] > _MAX_PROPOSED_RATE * rows.time * _MICRO
     columns = {}
@@ -447,7 +447,7 @@ def _unknown_work(table: WorkTable, rows: Rows, work: _RowAmounts, kernel: DictC
         if not _is_empty(found):
             columns[column] = found
     is_known = ~np.isnan(work.flops) & ~np.isnan(work.bytes)
-    arguments = with_words(table.arguments[rows.call], [(None, is_known | ~rows.carries | (rows.share < 1))])
+    arguments = with_words(table.arguments[rows.call], [(None, is_known | ~rows.has_work | (rows.share < 1))])
     return columns if _is_empty(arguments) else {**columns, ARGUMENTS: arguments}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-from roofwidget.readers.torch.calls import Assumption, Certainty, Dims, OpWork, UnknownWork, whole
+from roofwidget.readers.torch.calls import Assumption, Certainty, Dims, NotEnoughArguments, OpWork, whole
 from roofwidget.readers.torch.given import Given, Number, times, total
 from roofwidget.readers.torch.steps import Requests, Step
 
@@ -228,14 +228,14 @@ def _of_lengths(given: Given, columns: _Columns) -> _Pairs:
     cached = given.places("cached")
     rows = columns.rows
     if n < 1 or longest is None:
-        raise UnknownWork("the number of sequences or the longest was not recorded")
+        raise NotEnoughArguments("the number of sequences or the longest was not recorded")
     if not given.is_on("pool") and not cached and given.has("k"):
         k = given.tensor("k")
         keys = prod(k[:-2])
     else:
         keys = rows
     if longest < 1 or not n <= rows <= n * longest:
-        raise UnknownWork("the lengths of the sequences contradict the number of rows")
+        raise NotEnoughArguments("the lengths of the sequences contradict the number of rows")
     if not cached and not causal and (rows, keys) == (n * longest, n * (keys_longest or longest)):
         return _of_batch(given, n, longest, keys_longest or longest)
     if keys_longest not in (None, longest) or cached or keys != rows:

@@ -16,7 +16,7 @@ from roofwidget.readers.torch.steps import Requests, Step
 Dims = tuple[int, ...]
 
 
-class UnknownWork(Exception):  # noqa: N818 - not an error: the operation's work stays unknown
+class NotEnoughArguments(Exception):  # noqa: N818 - not an error: the work of the operation stays unknown
     """The arguments of a call are not enough to know its work. The message says what is missing; it may be empty."""
 
 
@@ -252,17 +252,17 @@ class OpCall:
         return cls(**parts)
 
     def tensor(self, position: int) -> Dims:
-        """Return the sizes of a tensor; raise `UnknownWork` if the argument is not a tensor."""
+        """Return the sizes of a tensor; raise `NotEnoughArguments` if the argument is not a tensor."""
         sizes = self.dims[position] if position < len(self.dims) else None
         if not isinstance(sizes, (list, tuple)) or not self._is_tensor(position, sizes):
-            raise UnknownWork
+            raise NotEnoughArguments
         return _sizes(sizes)
 
     def tensors(self, position: int) -> list[Dims]:
         """Return the sizes of each tensor of a list."""
         listed = self.dims[position] if position < len(self.dims) else None
         if not isinstance(listed, (list, tuple)) or not listed:
-            raise UnknownWork
+            raise NotEnoughArguments
         return [_sizes(sizes) for sizes in listed if isinstance(sizes, (list, tuple))]
 
     def is_tensor(self, position: int) -> bool:
@@ -324,24 +324,24 @@ class OpCall:
         return str(values[position]) if position < len(values) else ""
 
     def truth(self, position: int) -> bool:
-        """Return a truth value; raise `UnknownWork` if it was not recorded."""
+        """Return a truth value; raise `NotEnoughArguments` if it was not recorded."""
         try:
             return {"True": True, "true": True, "False": False, "false": False}[self.value(position)]
         except KeyError:
-            raise UnknownWork from None
+            raise NotEnoughArguments from None
 
     def ints(self, position: int, rank: int) -> Dims:
         """Return a list of `rank` ints, such as strides; a single int is repeated."""
         listed = self.all_ints(position)
         if len(listed) not in {1, rank}:
-            raise UnknownWork
+            raise NotEnoughArguments
         return listed if len(listed) == rank else listed * rank
 
     def all_ints(self, position: int) -> Dims:
         """Return an int or a list of ints as a tuple, empty if not recorded."""
         text = self.value(position)
         if text and not _INTS.fullmatch(text):
-            raise UnknownWork
+            raise NotEnoughArguments
         return tuple(map(int, _INT.findall(text)))
 
     @property
@@ -369,5 +369,5 @@ class OpCall:
 def _sizes(given: Sequence[object]) -> Dims:
     sizes = tuple(size for size in given if isinstance(size, int) and not isinstance(size, bool) and size >= 0)
     if len(sizes) < len(given) or len(sizes) > _MAX_AXES or prod(sizes) > _MAX_ELEMENTS:
-        raise UnknownWork
+        raise NotEnoughArguments
     return sizes

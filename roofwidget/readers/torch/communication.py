@@ -91,11 +91,11 @@ def with_collectives(
     sends |= _communicating(collected)[rows.device] | ~np.isnan(given)
     if not sends.any():
         return calls, []
-    found = _Found(collected, rows, world, sends)
+    found = _Sending(collected, rows, world, sends)
     known = sends & ~np.isnan(found.size)
     sent = known_or(given, found.size * found.factor)
-    has_flops = known & ~(rows.carries & table.flops_by_user[rows.call])
-    has_bytes = known & ~(rows.carries & table.bytes_by_user[rows.call])
+    has_flops = known & ~(rows.has_work & table.flops_by_user[rows.call])
+    has_bytes = known & ~(rows.has_work & table.bytes_by_user[rows.call])
     levels = {level: np.where(has_bytes, np.nan, column) for level, column in calls.bytes_by_level.items()}
     levels[MAIN_LEVEL] = np.where(has_bytes, found.local, calls.bytes_by_level[MAIN_LEVEL])
     if not np.isnan(sent).all():
@@ -108,7 +108,7 @@ def with_collectives(
     overlap = measured_overlap(collected, kept)
     listed = [name for name in (MISSING, PROPOSED) if name in calls.extra_columns]
     unknown_work = {name: with_words(texts(name), [(None, has_flops)]) for name in listed}
-    told = calls.replace(
+    changed = calls.replace(
         communication=overlap,
         names=_first(found.kind, texts("name"), has_kind & by_operation),
         flops=flops,
@@ -129,24 +129,24 @@ def with_collectives(
             **({} if np.isnan(found.number).all() else {SEQUENCE: found.number}),
         },
     )
-    return told, [*([] if overlap is None else [str(overlap)]), *_warnings(told, sends, sends & ~(sent >= 0))]
+    return changed, [*([] if overlap is None else [str(overlap)]), *_warnings(changed, sends, sends & ~(sent >= 0))]
 
 
-class _Found:
+class _Sending:
     """What the rows that communicate send, as columns of shape (n,); unknown in all other rows."""
 
     def __init__(self, collected: Collected, rows: Rows, world: World, sends: Bools) -> None:
-        told, device = collected.messages, collected.device
-        of_kernel = told.of_kernels(len(device.start))[rows.device]
+        messages, device = collected.messages, collected.device
+        of_kernel = messages.of_kernels(len(device.start))[rows.device]
         # If several kernels of an operation are rows of their own, one of them has the message of the operation.
         # Calls that depend on a step have codes after those of the trace, and no message.
         n = max(len(collected.calls), int(rows.call.max(initial=-1)) + 1)
-        of_call = np.where(rows.carries, told.of_calls(n)[rows.call], -1)
+        of_call = np.where(rows.has_work, messages.of_calls(n)[rows.call], -1)
         message = np.where((of_kernel >= 0) & ((rows.members == 1) | (of_call < 0)), of_kernel, of_call)
         at = np.flatnonzero(sends)
-        cases = np.stack([message[at], np.where(rows.carries, rows.call, -1)[at], rows.kernels[at]])
+        cases = np.stack([message[at], np.where(rows.has_work, rows.call, -1)[at], rows.kernels[at]])
         different, case = np.unique(cases, axis=1, return_inverse=True)
-        every = told.all()
+        every = messages.all()
         self._sent: list[Sent | None] = [
             sent_by(every[code], world)
             if code >= 0
@@ -170,7 +170,7 @@ class _Found:
         self.shape = self._words(lambda one: one.shape(with_group=len(groups) > 1))
         self.dtype = self._words(lambda one: one.dtype)
         self.rule = self._words(lambda one: one.rule)
-        self.number = np.where(sends, told.numbers(rows.device), np.nan)
+        self.number = np.where(sends, messages.numbers(rows.device), np.nan)
 
     def _numbers(self, of: Callable[[Sent], float | None]) -> Floats:
         numbers = [None if one is None else of(one) for one in self._sent]

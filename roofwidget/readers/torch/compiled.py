@@ -11,7 +11,7 @@ from math import prod
 from typing import Final
 
 from roofwidget.readers.torch.attention import UNKNOWN
-from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork, UnknownWork, whole
+from roofwidget.readers.torch.calls import Certainty, NotEnoughArguments, OpCall, OpWork, whole
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
 from roofwidget.readers.torch.formulas import SOFTMAX_GRADIENT, element_flops, gradient_flops
 from roofwidget.workloads.convention import CONVENTIONS
@@ -124,7 +124,7 @@ def estimated_work(call: OpCall) -> OpWork | None:
         moved = _moved(elements, extent)
         if kind == "tem":
             return _template(call, words, moved)
-    except UnknownWork:
+    except NotEnoughArguments:
         return None
     if not elements:
         return None
@@ -218,7 +218,7 @@ def _template(call: OpCall, words: str, moved: int | None) -> OpWork:
         return OpWork("attention", None, None, UNKNOWN + missing, missing=missing)
     a, b = call.tensor(0), call.tensor(1)
     if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
-        raise UnknownWork
+        raise NotEnoughArguments
     rule = f"estimated: 2 M N K of the first two tensors of {call.name}"
     pointers = "estimated: each pointer once"
     flops = 2 * prod(a) * b[-1]

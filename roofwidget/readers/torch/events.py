@@ -18,7 +18,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.torch.calls import OpCall
 from roofwidget.readers.torch.messages import KEEPS_VALUES as FOR_MESSAGES
-from roofwidget.readers.torch.messages import METADATA, Messages, message_of
+from roofwidget.readers.torch.messages import METADATA, MessageTable, message_of
 from roofwidget.readers.torch.work import KEEPS_VALUES
 from roofwidget.support.arrays import Integers
 
@@ -130,7 +130,7 @@ class RuntimeCalls:
 
 
 @dataclass
-class Annotations(Timed):
+class AnnotationColumns(Timed):
     """Annotated spans on the host. `text` is a code of `Collected.annotation_texts`."""
 
     thread: WholeColumn = field(default_factory=_codes)
@@ -176,9 +176,9 @@ class Collected:
         self.operations: Operations = Operations() if joined is None else joined.operations
         self.operation_rows = slice(len(self.operations.start), None)
         self.launches = RuntimeCalls()
-        self.annotations = Annotations()
+        self.annotations = AnnotationColumns()
         self.device = OnDevice()
-        self.messages: Messages = Messages() if joined is None else joined.messages.beside()
+        self.messages: MessageTable = MessageTable() if joined is None else joined.messages.with_same_calls()
         self.counted: list[Counted] = []
         self.calls: list[OpCall] = [] if joined is None else joined.calls
         self.shapes = False
@@ -257,7 +257,7 @@ class Collected:
             self.operations.external.append(external)
             self.operations.call.append(self._call(event["name"], args))
             if METADATA in args:
-                self.messages.add_number(external, args)
+                self.messages.add_sequence_number(external, args)
 
     def _call(self, name: str, args: Mapping[str, Any]) -> int:
         dims, types = args.get("Input Dims"), args.get("Input type")

@@ -12,7 +12,7 @@ from math import prod
 from typing import Final, NamedTuple
 
 from roofwidget.readers.torch.attention import attention
-from roofwidget.readers.torch.calls import Certainty, Dims, OpWork, UnknownWork, itemsize_of, whole
+from roofwidget.readers.torch.calls import Certainty, Dims, NotEnoughArguments, OpWork, itemsize_of, whole
 from roofwidget.readers.torch.given import (
     Given,
     Key,
@@ -83,7 +83,7 @@ def _found_n(given: Given, m: int, k: int) -> int:
         found = whole(n)
         if (first, last) == (str(m), str(k)) and found is not None and found >= 0:
             return found
-    raise UnknownWork(f"no arguments M, N, K with M = {m} and K = {k} were recorded")
+    raise NotEnoughArguments(f"no arguments M, N, K with M = {m} and K = {k} were recorded")
 
 
 def _linear(given: Given) -> OpWork:
@@ -166,7 +166,7 @@ def _grouped(given: Given) -> OpWork:
         b = swapped
     elif given.is_on("weight_nk_or_kn") and b[-1] == a[-1]:
         if b[-2] == a[-1]:
-            raise UnknownWork("which of two equal axes of the weights is K")
+            raise NotEnoughArguments("which of two equal axes of the weights is K")
         b = swapped
     if a[-1] != b[-2]:
         raise RuleError(f"{_two(given, 'a', 'b')} have the inner sizes {a[-1]} and {b[-2]}, which must be equal")
@@ -340,7 +340,7 @@ def _rotary(given: Given) -> OpWork:
     q = given.tensor("q")
     head = given.whole("head_size") or (given.count("d") if "d" in given else q[-1] if len(q) > 2 else None)  # noqa: PLR2004 - heads have an axis
     if head is None:
-        raise UnknownWork("the size of a head was not recorded")
+        raise NotEnoughArguments("the size of a head was not recorded")
     if not 0 < columns <= head:
         raise RuleError(f"the table has {columns} columns, and a head has {head}")
     elements = [prod(given.call.tensor(place)) for place in given.places("q", "k")]
@@ -488,7 +488,7 @@ def _mamba2(given: Given) -> OpWork:
     heads = prod(given.tensor("heads"))
     chunk, p, groups = (given.whole(key) for key in ("chunk", "head_size", "groups"))
     if chunk is None or p is None or groups is None or groups < 1:
-        raise UnknownWork("the chunk, the head size or the number of groups was not recorded")
+        raise NotEnoughArguments("the chunk, the head size or the number of groups was not recorded")
     rows, columns = x[0] * x[1], x[2]
     n = (columns - 2 * heads * p - heads) // (2 * groups)
     if n < 1:
@@ -503,7 +503,7 @@ def _mamba2(given: Given) -> OpWork:
 
 def _unknown(given: Given) -> OpWork:
     """Say what is missing to know the work."""
-    raise UnknownWork(given.keys["missing"])
+    raise NotEnoughArguments(given.keys["missing"])
 
 
 FORMS: Final[Mapping[str, Form]] = {

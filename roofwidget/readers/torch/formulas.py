@@ -12,7 +12,7 @@ from functools import partial
 from math import prod
 from typing import Final, TypeAlias
 
-from roofwidget.readers.torch.calls import Assumption, Dims, OpCall, OpWork, UnknownWork, whole
+from roofwidget.readers.torch.calls import Assumption, Dims, NotEnoughArguments, OpCall, OpWork, whole
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
 from roofwidget.readers.torch.given import itemsize_of_scalar_type
 from roofwidget.support.precisions import is_integer
@@ -32,7 +32,7 @@ SOFTMAX_GRADIENT: Final = 4
 def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
-        raise UnknownWork
+        raise NotEnoughArguments
     written = prod(a[:-1]) * b[-1]
     rule = f"2 M N K from the shapes of {call.name}"
     return OpWork(MATRIX_PRODUCT, 2 * written * a[-1], call.moved(written, left, result), rule)
@@ -46,7 +46,7 @@ def _scaled_product(call: OpCall) -> OpWork:
 def _times_vector(call: OpCall, left: int) -> OpWork:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(b) != 1 or a[-1:] != b:
-        raise UnknownWork
+        raise NotEnoughArguments
     return OpWork(MATRIX_PRODUCT, 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}")
 
 
@@ -60,12 +60,12 @@ def _convolution(
     x, weight = call.tensor(0), call.tensor(1)
     rank = len(weight) - 2
     if rank not in {1, 2, 3} or len(x) not in {rank + 1, rank + 2}:
-        raise UnknownWork
+        raise NotEnoughArguments
     strides, dilations = call.ints(first + padding_first, rank), call.ints(first + 2, rank)
     padding = _padding(call, first + (not padding_first), weight[2:], dilations)
     group = call.ints(groups, 1)[0]
     if min(strides, default=1) < 1 or group < 1:
-        raise UnknownWork
+        raise NotEnoughArguments
     batch = x[0] if len(x) == rank + 2 else 1
     detail = _settings(strides, padding, dilations, group)
     spans = zip(x[-rank:], strides, padding, dilations, weight[2:], strict=True)
@@ -85,7 +85,7 @@ def _elements(sides: Sequence[int]) -> int:
     Refuse negative sizes: the product of two negative sizes is positive.
     """
     if min(sides) < 0:
-        raise UnknownWork
+        raise NotEnoughArguments
     return prod(sides)
 
 
@@ -118,7 +118,7 @@ def _convolution_backward(call: OpCall) -> OpWork:
     gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
     mask = [word == "True" for word in re.findall("True|False", call.value(10))]
     if len(mask) != 3:  # noqa: PLR2004 - input, weight, bias
-        raise UnknownWork
+        raise NotEnoughArguments
     inputs, weights, _ = mask
     source = x if call.truth(7) else gradient
     once = 2 * prod(source) * prod(weight[1:])
@@ -164,9 +164,9 @@ def _attention(
     q, k, v = (call.tensor(first + step) for step in range(3))
     ragged = lengths is not None and call.has(lengths)
     if any(call.value(place) not in ("", "-1") for place in windows):
-        raise UnknownWork
+        raise NotEnoughArguments
     if not len(q) == len(k) == len(v) == 4 or ragged:  # noqa: PLR2004 - batch, heads, rows, columns
-        raise UnknownWork
+        raise NotEnoughArguments
     heads, rows = (2, 1) if heads_last else (1, 2)
     mask = _causal_mask(call, causal, aligned)
     pairs = q[0] * q[heads] * _pairs(q[rows], k[rows], mask)
@@ -236,7 +236,7 @@ def _stretched(a: Dims, b: Dims) -> Dims:
     width = max(len(a), len(b))
     pairs = list(zip((1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b, strict=True))
     if any(m != n and 1 not in (m, n) for m, n in pairs):
-        raise UnknownWork
+        raise NotEnoughArguments
     return tuple(n if m == 1 else m for m, n in pairs)
 
 
@@ -355,7 +355,7 @@ def _looked_up(call: OpCall, index: int) -> OpWork:
     table, rows = call.tensor(0), call.tensor(index)
     axis = call.ints(1, 1)[0] if call.name == "aten::index_select" else 0
     if not -len(table) <= axis < len(table):
-        raise UnknownWork
+        raise NotEnoughArguments
     found = prod(rows) * prod(size for at, size in enumerate(table) if at != axis % len(table))
     size, width = call.itemsize(0), call.itemsize(index)
     moved = None if size is None or width is None else 2 * found * size + prod(rows) * width
@@ -392,7 +392,7 @@ def _reduced(call: OpCall) -> OpWork:
     has_axes = word not in _WITH_DTYPE or len(call.dims) > 3  # noqa: PLR2004 - x, axes, keepdim, dtype
     axes = call.all_ints(1) if has_axes and word not in _SCANS else ()
     if any(not -len(x) <= axis < len(x) for axis in axes):
-        raise UnknownWork
+        raise NotEnoughArguments
     lost = {axis % len(x) for axis in axes} or (() if word in _SCANS else range(len(x)))
     written = prod(size for axis, size in enumerate(x) if axis not in lost)
     read, size = call.itemsize(0), call.itemsize(0)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork, whole
+from roofwidget.readers.torch.calls import Dims, NotEnoughArguments, OpCall, whole
 from roofwidget.readers.torch.dtypes import BY_NUMBER
 from roofwidget.readers.torch.typed import typed
 from roofwidget.support.did_you_mean import choose_from
@@ -127,7 +127,7 @@ class Given:
         """Return the number of a key, exact if it is whole."""
         if key not in self.keys:
             if otherwise is None:
-                raise UnknownWork(f"'{key}' is not in the trace")
+                raise NotEnoughArguments(f"'{key}' is not in the trace")
             return otherwise
         return self.valued(key, self.keys[key])
 
@@ -164,7 +164,7 @@ class Given:
         if name.startswith("step."):
             found = None if self.call.step is None else getattr(self.call.step, name.removeprefix("step."))
             if found is None:
-                raise UnknownWork(f"no annotation of the step has {name}")
+                raise NotEnoughArguments(f"no annotation of the step has {name}")
             return int(found)
         position, *axis = indices
         if name == "value":
@@ -174,7 +174,7 @@ class Given:
         if name == "size":
             size = self.call.bytes_of(position)
             if size is None:
-                raise UnknownWork(f"the dtype of input {position} is unknown")
+                raise NotEnoughArguments(f"the dtype of input {position} is unknown")
             return size
         sizes = self.call.tensor(position)
         if not -len(sizes) <= axis[0] < len(sizes):
@@ -184,7 +184,7 @@ class Given:
     def _argument(self, position: int) -> int | Fraction:
         text = self.call.value(position)
         if not text:
-            raise UnknownWork(f"argument {position} was not recorded")
+            raise NotEnoughArguments(f"argument {position} was not recorded")
         if not _NUMBER.fullmatch(text):
             raise RuleError(f"argument {position} is '{text:.40}', which is no number of ordinary size")
         return Fraction(text)
@@ -193,7 +193,7 @@ class Given:
 def exact(number: Fraction) -> Number:
     """Return a fraction as an int if it is whole, else as a float."""
     if abs(number) > _LARGEST:
-        raise UnknownWork("the amount is too large")
+        raise NotEnoughArguments("the amount is too large")
     return number.numerator if number.denominator == 1 else float(number)
 
 

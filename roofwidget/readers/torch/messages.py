@@ -19,7 +19,7 @@ import numpy as np
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.input.documents import list_at
-from roofwidget.readers.torch.calls import OpCall, UnknownWork, whole
+from roofwidget.readers.torch.calls import NotEnoughArguments, OpCall, whole
 from roofwidget.readers.torch.dtypes import BY_NAME
 from roofwidget.support.arrays import Integers
 
@@ -124,7 +124,7 @@ def _is_whole(given: object) -> bool:
     return isinstance(given, (int, float)) and not isinstance(given, bool) and given % 1 == 0
 
 
-class Messages:
+class MessageTable:
     """The metadata of a trace: by call of an operation, and by kernel."""
 
     def __init__(self) -> None:
@@ -134,9 +134,9 @@ class Messages:
         self._numbers_of_kernels: dict[int, int] = {}
         self._numbers_of_ids: dict[int, int] = {}
 
-    def beside(self) -> Messages:
+    def with_same_calls(self) -> MessageTable:
         """Return an empty table for a trace that shares the operations of this trace, and their messages."""
-        other = Messages()
+        other = MessageTable()
         other._different, other._calls = self._different, self._calls
         return other
 
@@ -148,7 +148,7 @@ class Messages:
         """Keep the message of a call of an operation."""
         self._calls[call] = self._different.setdefault(message, len(self._different))
 
-    def add_number(self, external: int, args: Mapping[str, Any]) -> None:
+    def add_sequence_number(self, external: int, args: Mapping[str, Any]) -> None:
         """Keep the number in its group of the collective of the operation with this id, if the arguments have it."""
         number = _count(args, "Seq")
         if number is not None:
@@ -217,7 +217,7 @@ class Sent:
         The elements of the message.
     dtype
         Our name of the dtype, or the profiler's.
-    group, called
+    group, description
         The group's name and its ranks, and what the program calls the group.
     peer
         The rank at the other end of a send or receive.
@@ -234,7 +234,7 @@ class Sent:
     elements: int | None
     dtype: str | None
     group: str = ""
-    called: str = ""
+    description: str = ""
     peer: str = ""
     is_even: bool = True
     rule: str = "metadata of the collective"
@@ -244,7 +244,7 @@ class Sent:
         parts = [f"{self.elements:,} elements"] if self.elements is not None else []
         parts += [f"{self.ranks} ranks"] if self.ranks is not None and not self.peer else []
         parts += [self.peer] * bool(self.peer) + ["uneven"] * (not self.is_even)
-        return ", ".join(parts) + (f" of {self.called}" if with_group and self.called else "")
+        return ", ".join(parts) + (f" of {self.description}" if with_group and self.description else "")
 
 
 _ROOTED: Final = ("gather", "scatter")
@@ -400,11 +400,11 @@ def _elements(call: OpCall, position: int | None) -> int | None:
         return None
     try:
         return prod(call.tensor(position))
-    except UnknownWork:
+    except NotEnoughArguments:
         pass
     try:
         return sum(map(prod, call.tensors(position)))
-    except UnknownWork:
+    except NotEnoughArguments:
         return None
 
 

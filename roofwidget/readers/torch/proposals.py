@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from roofwidget.readers.kernel_families import kernel_family
-from roofwidget.readers.torch.calls import Dims, OpCall, UnknownWork
+from roofwidget.readers.torch.calls import Dims, NotEnoughArguments, OpCall
 from roofwidget.readers.torch.compiled import computes_products
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
 from roofwidget.readers.torch.rules import Rule, built_in, rule_for, rule_line
@@ -48,7 +48,7 @@ def _proposed(call: OpCall) -> Mapping[str, Any] | None:
     """Return the keys of the rule that the sizes of a call suggest."""
     try:
         tensors = {place: call.tensor(place) for place in range(len(call.dims)) if call.is_tensor(place)}
-    except UnknownWork:
+    except NotEnoughArguments:
         return None
     known = rule_for(built_in(), call.name)
     if known is not None and known.proposal is not None:

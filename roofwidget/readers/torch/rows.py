@@ -80,7 +80,7 @@ class WorkTable:
 
     def assumptions(self, rows: Rows) -> list[str]:
         """Return warnings of what the work of the rows assumes."""
-        codes = sorted(set(rows.call[rows.carries].tolist()))
+        codes = sorted(set(rows.call[rows.has_work].tolist()))
         works = [(self.name.at(code), self._works[code]) for code in codes]
         return [*assumption_warnings(work for _, work in works), *certainty_warnings(works)]
 
@@ -189,7 +189,7 @@ class Rows:
         Code of the call whose work the row has, shape (n,).
     time, self_time
         Microseconds, shape (n,).
-    carries
+    has_work
         Whether the call's work counts in this row, shape (n,).
     device
         The position in the device activity of one kernel of the row, shape (n,).
@@ -206,7 +206,7 @@ class Rows:
     call: Positions
     time: Floats
     self_time: Floats
-    carries: Bools
+    has_work: Bools
     device: Positions
     kernels: Positions
     kernel_words: Sequence[str]
@@ -253,7 +253,7 @@ class Owners:
     run
         A number for each run of an operation: an operation of a capture runs once per replay of its graph. Rows
         without an operation have a run each, shape (m,).
-    counts
+    is_own_work
         Whether the operation's own work counts; False if operations inside it do this work, shape (m,).
     is_replay, from_capture
         Whether a graph launched the row, and whether its operation comes from the capture of this graph, shape (m,).
@@ -263,7 +263,7 @@ class Owners:
 
     call: Positions
     run: Positions
-    counts: Bools
+    is_own_work: Bools
     is_replay: Bools
     from_capture: Bools
     is_named: Bools
@@ -280,11 +280,11 @@ def owners_of(collected: Collected, table: WorkTable, nest: Nest, launched: Laun
         return Owners(operation, np.arange(n), every, is_replay, from_capture, replays.is_named)
     owner, outer = _with_rule(nest, table.has_work[call], table.is_composite[call])
     operation = np.where((operation >= 0) & (owner[operation] >= 0), owner[operation], operation)
-    counts = _is_own_work(operation, outer, call, table)
+    is_own = _is_own_work(operation, outer, call, table)
     replay = np.where(from_capture, replays.number, NONE).astype(np.int64)
     run = _numbered(np.where(operation >= 0, operation + len(call) * (replay + 1), -1 - np.arange(n)))
     owner_call = _calls_of(call, operation).astype(np.intc)
-    return Owners(owner_call, run, counts, is_replay, from_capture, replays.is_named)
+    return Owners(owner_call, run, is_own, is_replay, from_capture, replays.is_named)
 
 
 def _numbered(keys: Positions) -> Positions:
@@ -385,7 +385,7 @@ def launch_rows(collected: Collected, owners: Owners) -> Rows:
         owners.call[rows],
         time,
         time,
-        (longest & owners.counts)[rows],
+        (longest & owners.is_own_work)[rows],
         rows,
         collected.device.name.integers()[rows],
         collected.names.values(),
@@ -409,7 +409,7 @@ def in_parts(rows: Rows, table: WorkTable, owners: Owners) -> Rows:
     shared = of_parts > 0
     return replace(
         rows,
-        carries=np.where(shared, is_part & owners.counts[rows.device], rows.carries),
+        has_work=np.where(shared, is_part & owners.is_own_work[rows.device], rows.has_work),
         share=np.where(shared & is_part, rows.time / np.where(shared, of_parts, 1), rows.share),
     )
 
@@ -444,7 +444,7 @@ def operation_rows(collected: Collected, owners: Owners) -> Rows:
         owners.call[first][rows],
         total,
         total,
-        owners.counts[first][rows],
+        owners.is_own_work[first][rows],
         first[rows],
         kernels[rows],
         words.values(),

@@ -21,7 +21,7 @@ from roofwidget.kernels.work import NamedWork
 from roofwidget.readers.errors import ProfileError, RuleDoesNotFitError
 from roofwidget.readers.kernel_families import kernel_family
 from roofwidget.readers.torch.attention import PAIRS, UNKNOWN
-from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork, UnknownWork
+from roofwidget.readers.torch.calls import Certainty, NotEnoughArguments, OpCall, OpWork
 from roofwidget.readers.torch.forms import FORMS
 from roofwidget.readers.torch.given import Given, Key, RuleError, total
 from roofwidget.readers.torch.meanings import MEANINGS
@@ -91,7 +91,7 @@ class Rule:
         given = Given(call, self.keys)
         try:
             return self._named(call, self._typed(given, self._of_form(given)))
-        except UnknownWork as error:
+        except NotEnoughArguments as error:
             missing = str(self.keys.get("missing", error))
             work = OpWork(self._family(call), None, None, UNKNOWN + missing, missing=missing)
             return self._named(call, work) if missing else None

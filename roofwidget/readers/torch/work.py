@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Final
 
-from roofwidget.readers.torch.calls import OpCall, OpWork, UnknownWork
+from roofwidget.readers.torch.calls import NotEnoughArguments, OpCall, OpWork
 from roofwidget.readers.torch.compiled import compiled_work, estimated_work, is_compiled
 from roofwidget.readers.torch.formulas import FORMULAS, VALUED
 from roofwidget.readers.torch.rules import WorkRules, built_in, rule_for
@@ -60,7 +60,7 @@ def _by_formula(call: OpCall) -> OpWork | None:
     formula = FORMULAS.get(call.name)
     try:
         return None if formula is None else formula(call)
-    except UnknownWork:
+    except NotEnoughArguments:
         return None
 
 
