@@ -13,6 +13,7 @@ import pytest
 from roofwidget.chips import toml
 from roofwidget.readers.torch import rules
 from roofwidget.readers.torch.calls import Certainty, OpCall, OpWork
+from roofwidget.readers.torch.formulas import FORMULAS
 from roofwidget.readers.torch.rows import WorkTable
 from roofwidget.readers.torch.steps import Requests, Step
 from roofwidget.readers.torch.work import work_of
@@ -1235,3 +1236,50 @@ def rows(*sizes: int) -> Arg:
 def test_known_numbers_of_real_traces(call: OpCall, flops: int, moved: int) -> None:
     work = known(call)
     assert (work.flops, work.bytes) == (flops, moved)
+
+
+# The names that the schemas of PyTorch give to what a key of a rule or of a formula points at.
+ARGUMENT_NAMES: Final[dict[str, set[str]]] = {
+    "q": {"query"},
+    "k": {"key"},
+    "v": {"value"},
+    "out": {"out"},
+    "gradient": {"grad_out", "grad_out_"},
+    "lse": {"logsumexp"},
+    "lengths": {"cum_seq_q", "cu_seqlens_q"},
+    "longest": {"max_q", "max_seqlen_q"},
+    "longest_keys": {"max_k", "max_seqlen_k"},
+    "causal": {"is_causal", "custom_mask_type"},
+    "window": {"window_size_left", "window_size_right"},
+    "other_mask": {"window_size"},
+    "cached": {"seqused_k", "seqlen_k"},
+    "a": {"self"},
+    "b": {"mat2"},
+    "x": {"input"},
+    "weight": {"weight"},
+    "bias": {"bias", "weight"},
+    "scales": {"scale_a", "scale_b"},
+    "offsets": {"offs"},
+    "result": {"out_dtype"},
+    "read": {"mean", "rstd", "weight", "save_mean", "save_var", "save_invstd"},
+}
+OF_PYTORCH: Final = [
+    *((name, entry["work"]) for entry in ENTRIES for name in entry["names"] if name.startswith("aten::")),
+    *((name, getattr(formula, "keywords", {})) for name, formula in FORMULAS.items() if "norm_backward" in name),
+]
+
+
+@pytest.mark.parametrize(("name", "keys"), OF_PYTORCH, ids=[name for name, _ in OF_PYTORCH])
+def test_positions_of_arguments_are_those_of_the_schemas_of_pytorch(name: str, keys: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    schemas = torch._C._jit_get_schemas_for_operator(name)
+    if not schemas:
+        pytest.skip(f"PyTorch {torch.__version__} has no {name}")
+    (arguments,) = [[one.name for one in schema.arguments] for schema in schemas if not schema.overload_name]
+    wrong = {}
+    for key, given in keys.items():
+        if key in ARGUMENT_NAMES and given is not None:
+            found = {arguments[place] for place in (given if isinstance(given, (list, tuple)) else [given])}
+            if not found <= ARGUMENT_NAMES[key]:
+                wrong[key] = found
+    assert not wrong
