@@ -229,6 +229,7 @@ def _link_capacity(kind: str, n: Floats, topology: str) -> Floats:
 
 def _hops(kind: str, n: Floats, topology: str) -> Floats:
     """Return how many hops of a collective run one after the other. The latency of each hop adds to the time."""
+    # A switch that adds sends the sum to all ranks at once.
     if kind == "permute" or topology == _IN_NETWORK:
         return np.minimum(n - 1, 1)
     if kind == "broadcast" or topology != _BOTH_WAYS:

@@ -123,7 +123,7 @@ class OpWork(NamedTuple):
     family
         The category of the row.
     flops, bytes
-        None if unknown.
+        FLOPs and bytes of main memory of one call; None if unknown.
     rule, bytes_rule
         Where FLOPs and bytes come from, or what is missing to know them. An empty `bytes_rule` means compulsory bytes.
     vector
@@ -137,7 +137,7 @@ class OpWork(NamedTuple):
     precision
         The precision by a rule; None if the dtype of the operands says it.
     link_bytes
-        Bytes over a link to other devices; None if there are none.
+        Bytes that one call sends over a link to other devices; None if there are none.
     missing
         What is missing to know the FLOPs; empty if they are known or nobody says.
     flops_by_user, bytes_by_user
