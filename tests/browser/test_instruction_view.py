@@ -41,7 +41,9 @@ def widget(**traits: object) -> rw.RooflineWidget:
 def test_the_view_is_chosen_by_menu_and_python_and_has_roofs_walls_and_points(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, SHOWN)
     drawn.choose("view", "instructions")
-    expect(drawn.locator("path[data-kernel]")).to_have_count(2)
+    expect(drawn.locator("[data-kernel]")).to_have_count(2)
+    # A point at each of three levels.
+    expect(drawn.locator("[data-kernel='0'] path")).to_have_count(3)
     drawn.becomes("w.view", "instructions")
     expect(drawn.locator("[data-rw=instruction-roof]")).to_have_count(3)
     texts = drawn.chart.inner_text()
@@ -64,7 +66,7 @@ def test_a_profile_without_counts_of_instructions_has_no_such_view(notebook: Ope
 def test_a_click_selects_the_kernel_in_python_and_joins_its_levels(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, SHOWN + ".view = 'instructions'\nw")
     expect(drawn.locator("[data-rw=levels]")).to_have_count(0)
-    box = box_of(drawn.locator("path[data-kernel='0']"))
+    box = box_of(drawn.locator("[data-kernel='0']"))
     # The point at L1 is the one most to the left.
     drawn.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
     drawn.becomes("list(w.selected)", [0])

@@ -381,9 +381,8 @@ SHOWN = r"""(root) => {
 """All that a person sees or hears of a page: texts, attributes, and what is in boxes."""
 
 
-def test_an_open_question_hides_its_answer_everywhere_and_shows_each_option_with_its_reason_afterwards(
-    exported: Callable[..., Exported],
-) -> None:
+def with_three_questions() -> rw.RooflineWidget:
+    """Return a widget that asks for a ridge point, an intensity and a limit."""
     # The ridge point is at 138.7 FLOP/B. The kernel has 173.4 FLOP/B and a rate of at most 431.3 TFLOP/s.
     chip = rw.Chip("My chip", {"bf16": "431.3 TFLOP/s"}, {"HBM": "3.11 TB/s"})
     widget = rw.roofline([chip], [rw.Kernel("gemm", 1.734e14, 1e12), rw.Kernel("copy", 1e9, 1e9)])
@@ -397,7 +396,13 @@ def test_an_open_question_hides_its_answer_everywhere_and_shows_each_option_with
     )
     place = rw.Question(key="place", prompt="1.734 PFLOP for 10 TB.", answer=173.4, unit="FLOP/B")
     rw.Story(widget, [rw.Step("Ridge.", {"selected": [0]}, ridge), place, rw.Step("What?", {"selected": [0]}, BOUND)])
-    opened = exported(widget.to_html())
+    return widget
+
+
+def test_an_open_question_hides_its_answer_everywhere_until_it_is_shown(
+    exported: Callable[..., Exported],
+) -> None:
+    opened = exported(with_three_questions().to_html())
     page, panel, drawn = opened.page, Panel(opened.page), opened.drawn
     kept = page.locator(".roofwidget")
 
@@ -418,6 +423,9 @@ def test_an_open_question_hides_its_answer_everywhere_and_shows_each_option_with
     before = look_everywhere()
     assert not re.search(r"138\.?7|173\.?4", before.replace("1.734 PFLOP", "")), before
     assert "Hidden until the question is answered." in before
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tooltip")).to_have_text(re.compile("^(gemm|copy)$"))
+    expect(drawn.locator("[data-rw=status]")).to_have_text("")
     box = panel.root.get_by_role("textbox", name="Your answer")
     said = []
     for typed in ("3 TB/s", "0.00721", "200", "2,000", "300"):
@@ -438,18 +446,28 @@ def test_an_open_question_hides_its_answer_everywhere_and_shows_each_option_with
     expect(panel.root).to_contain_text("The answer is 138.7 FLOP/B.")
     drawn.open_tab("chip")
     assert shown().count("138.7") >= 3, "in the panel, at the ridge point and in the tab of the chip"
+    drawn.chart.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tooltip")).to_contain_text("FLOP/s")
+    expect(drawn.locator("[data-rw=status]")).to_contain_text(re.compile("gemm|copy"))
 
     panel.press(panel.next, "Enter", backward=True)
     expect(panel.root).to_contain_text("10 TB")
     assert "173.4" not in look_everywhere()
-    panel.press(panel.next, "Enter", backward=True)
-    expect(panel.root).to_contain_text("What limits")
-    first = panel.root.get_by_role("radio").first
-    # From the end of the group the arrow goes to its first option.
-    panel.press(panel.root.get_by_role("radio").last, "ArrowDown", backward=True)
+    page.reload()
+    page.evaluate("() => { location.hash = '#step=1'; }")
+    expect(panel.root).to_contain_text("The answer is 138.7 FLOP/B.")
+
+
+def test_each_option_has_its_reason_after_the_answer_also_when_the_page_is_opened_again(
+    exported: Callable[..., Exported],
+) -> None:
+    opened = exported(with_three_questions().to_html(), fragment="#step=3")
+    page, panel = opened.page, Panel(opened.page)
+    panel.press(panel.root.get_by_role("radio").first, "Space")
     panel.press(panel.check, "Enter")
     expect(panel.root.locator("s")).to_have_text("The peak")
-    panel.press(first, "ArrowDown", backward=True)
+    panel.press(panel.root.get_by_role("radio").first, "ArrowDown", backward=True)
     panel.press(panel.check, "Enter")
     expect(panel.said).to_have_text("Right.")
     assert panel.root.locator(".rw-reasons li").all_inner_texts() == [
@@ -459,8 +477,6 @@ def test_an_open_question_hides_its_answer_everywhere_and_shows_each_option_with
     ]
     page.reload()
     expect(panel.root).to_contain_text("HBM (right, your answer)")
-    page.evaluate("() => { location.hash = '#step=1'; }")
-    expect(panel.root).to_contain_text("The answer is 138.7 FLOP/B.")
 
 
 def test_hostile_texts_of_a_story_stay_text(exported: Callable[..., Exported], tmp_path: Path) -> None:

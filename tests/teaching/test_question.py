@@ -305,6 +305,7 @@ def test_a_question_whose_parts_do_not_fit_is_refused(parts: dict[str, Any], mes
 def test_the_record_of_a_question_makes_an_equal_one(question: Question) -> None:
     again = Question.from_record(json.loads(json.dumps(question.to_record())))
     assert again.to_record() == question.to_record()
+    assert again.reading is question.reading
     assert question.check([["dropout", "gelu", "relu"]]) == again.check([["dropout", "gelu", "relu"]])
     if question.kind != "merge":
         assert pickle.loads(pickle.dumps(again)).to_record() == question.to_record()  # noqa: S301 - made here

@@ -11,7 +11,6 @@ export const LEVEL_SIGNS: Readonly<Record<string, string>> = { L1: "â—", L2: "â
 
 export const instructionRate = (rate: number) => formatQuantity(rate, "IPS", 4);
 export const transactionRate = (rate: number) => formatQuantity(rate, "TXN/s", 4);
-export const levelName = (level: string) => `${LEVEL_SIGNS[level] ?? ""} ${level}`.trim();
 const known = (value: number, format: (value: number) => string): string[] =>
   Number.isFinite(value) ? [format(value)] : [];
 

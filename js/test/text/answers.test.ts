@@ -26,6 +26,8 @@ describe("a typed answer", () => {
   it("that is no number is told so, with an example", () => {
     expect(read(" many ", "FLOP/B")).toBe("“many” is not a number; write for example “12 FLOP/B”");
     expect(read("12 apples", "FLOP/B")).toBe("“12 apples” is not a number; write for example “12 FLOP/B”");
+    expect(read("12 T", "tokens")).toBe("“12 T” is not a number; write for example “12 FLOP/B”");
+    expect(read("3 s", "tokens")).toBe("“3 s” is a time (s); the question asks for tokens");
     expect(read("1/0", "s")).toBe("“1/0” divides by zero");
     expect(read("1e999", "s")).toBe("“1e999” is too large");
     expect(read("3 GB", "")).toBe("“3 GB” is a number of bytes (B); the question asks for a number without a unit");

@@ -1,7 +1,7 @@
 // Draws the instruction roofline: axes, walls, roofs, points and names. The screen and the saved pictures draw the same.
 
 import { SIDES } from "../../roofline/points.ts";
-import { levelName, peakText } from "../../text/instructions.ts";
+import { peakText } from "../../text/instructions.ts";
 import { formatTick } from "../../text/numbers.ts";
 import { strings, instructionWords as words } from "../../words/words.ts";
 import { Clip } from "../layers/clip.tsx";
@@ -12,8 +12,9 @@ import type { InstructionScene, KernelMarks, RoofLine } from "./scene.ts";
 
 /** The shapes of the points at each level: `LEVEL_SIGNS` has them as letters. */
 const SHAPES: Readonly<Record<string, number>> = { L1: SIDES.memory, L2: SIDES.compute, HBM: SIDES.outside };
-/** The radius of the mark of accesses, px. */
-const ACCESS_PX = 5;
+const shapeAt = (level: string) => SHAPES[level] ?? SIDES.memory;
+/** The radius of the mark of accesses, and of the sign of a roof, px. */
+const [ACCESS_PX, SIGN_PX] = [5, 5];
 
 /** The corners of the highest roof, for the area under it, px. */
 function highestOf({ roofs, told, scales: { plot, y } }: InstructionScene): readonly Spot[] {
@@ -83,7 +84,12 @@ function Roofs({ scene }: { readonly scene: InstructionScene }) {
 function RoofTexts({ scene }: { readonly scene: InstructionScene }) {
   const { roofs, told, scales, theme } = scene;
   const slope = ({ level, start, corner, share, text }: RoofLine) => (
-    <SlopeText key={level} bold={levelName(level)} {...{ scales, theme, start, corner, share, text }} />
+    <SlopeText
+      key={level}
+      bold={level}
+      {...{ scales, theme, start, corner, share, text }}
+      sign={(place) => shapePath(place, SIGN_PX, shapeAt(level))}
+    />
   );
   return (
     <>
@@ -97,9 +103,14 @@ function RoofTexts({ scene }: { readonly scene: InstructionScene }) {
   );
 }
 
-/** The points of a kernel. */
-const pathOf = ({ marks }: KernelMarks) =>
-  marks.map(({ level, x, y, radius }) => shapePath([x, y], radius, SHAPES[level] ?? SIDES.memory)).join("");
+/** The points of a kernel. Each has a path of its own: where two shapes of one path overlap, there could be a hole. */
+const Points = ({ marks }: Pick<KernelMarks, "marks">) => (
+  <>
+    {marks.map(({ level, x, y, radius }) => (
+      <path key={level} d={shapePath([x, y], radius, shapeAt(level))} />
+    ))}
+  </>
+);
 
 /** Signs beside the points that are beyond the axes. */
 function Beyond({ scene: { drawn, theme } }: { readonly scene: InstructionScene }) {
@@ -125,7 +136,9 @@ function Marked({ scene }: { readonly scene: InstructionScene }) {
             fill="none"
             data-rw="levels"
           />
-          <path d={pathOf({ row, marks, colour, isFaded: false })} fill={colour} stroke={theme.background} />
+          <g fill={colour} stroke={theme.background}>
+            <Points marks={marks} />
+          </g>
           {marks.map(({ level, x, y, radius }) => (
             <Ring key={level} {...{ x, y, radius, theme }} />
           ))}
@@ -175,14 +188,15 @@ export function InstructionLayers({ scene }: { readonly scene: InstructionScene 
       ))}
       <Clip box={plot}>
         {drawn.map((one) => (
-          <path
+          <g
             key={one.row}
-            d={pathOf(one)}
             fill={one.colour}
             fill-opacity={one.isFaded ? FADED_OPACITY : OPACITY}
             stroke={theme.background}
             data-kernel={one.row}
-          />
+          >
+            <Points marks={one.marks} />
+          </g>
         ))}
         <Beyond scene={scene} />
         <Marked scene={scene} />

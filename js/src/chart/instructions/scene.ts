@@ -2,7 +2,7 @@
 
 import { type Colouring, codeAt } from "../../roofline/colouring.ts";
 import type { Store } from "../../state/store.ts";
-import { levelName, transactionRate } from "../../text/instructions.ts";
+import { transactionRate } from "../../text/instructions.ts";
 import { shortNameOf } from "../../text/kernel_names.ts";
 import type { InstructionRoofline, Kernels } from "../../wire/columns.ts";
 import { instructionWords as words } from "../../words/words.ts";
@@ -14,7 +14,7 @@ import { alongSlope, plotIn, radiiByTime } from "../svg_plane/scene.ts";
 import { categoryColour, type Theme } from "../theme.ts";
 
 /** If there are more kernels, those that take least time are not drawn. */
-const MAX_DRAWN = 1000;
+const MAX_DRAWN = 500;
 /** The number of kernels that have a name. */
 const MAX_NAMED = 5;
 /**
@@ -256,7 +256,7 @@ function accessMarks({ accesses }: InstructionRoofline, row: number, { x, y }: S
 function boxesOfText({ level, text, start, corner, share }: RoofLine, plot: Box): Box[] {
   const { spot, angle } = alongSlope(plot, start, corner, share);
   const [across, up] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
-  const half = textWidth(`${levelName(level)} ${text}`, true) / 2;
+  const half = textWidth(`${level} ${text}`, true) / 2 + NAME_PX;
   return Array.from({ length: Math.ceil(half / NAME_PX) * 2 + 1 }, (_, n): Box => {
     const along = -half + n * NAME_PX;
     const [x, y] = [spot[0] + along * across + NAME_PX * up, spot[1] + along * up - NAME_PX * across];

@@ -106,27 +106,35 @@ interface SlopeProps {
   readonly share?: number;
   readonly bold?: string;
   readonly text: string;
+  /** Returns the path of a sign before the text, whose centre is at a place, px. */
+  sign?(place: Spot): string;
 }
 
+/** The width of a sign before a text, px. */
+const SIGN_PX = 18;
+
 /** A text along a slope, if the slope is long enough. */
-export function SlopeText({ scales: { plot }, theme, start, corner, share = 0.55, bold, text }: SlopeProps) {
+export function SlopeText({ scales: { plot }, theme, start, corner, share = 0.55, bold, text, sign }: SlopeProps) {
   const {
     spot: [x, y],
     angle,
     length,
   } = alongSlope(plot, start, corner, share);
-  if (length < textWidth(bold ? `${bold} ${text}` : text) + 40) return null;
+  const width = textWidth(bold ? `${bold} ${text}` : text);
+  if (length < width + 40) return null;
   return (
-    <Text
-      theme={theme}
-      x={0}
-      y={-7}
-      bold={bold}
-      text-anchor="middle"
-      transform={`translate(${x} ${y}) rotate(${angle})`}
-    >
-      {text}
-    </Text>
+    <g transform={`translate(${x} ${y}) rotate(${angle})`}>
+      {sign && <path d={sign([-width / 2, -12])} fill={theme.text} stroke={theme.background} />}
+      <Text
+        theme={theme}
+        x={sign ? SIGN_PX - width / 2 - 6 : 0}
+        y={-7}
+        bold={bold}
+        text-anchor={sign ? "start" : "middle"}
+      >
+        {text}
+      </Text>
+    </g>
   );
 }
 
