@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -12,14 +13,23 @@ from roofwidget.cli.options import say
 from roofwidget.support.text_tables import counted
 from roofwidget.teaching import lms
 from roofwidget.teaching.bank import question_bank
+from roofwidget.teaching.classroom.gradebook import csv_text, gradebook
+from roofwidget.teaching.classroom.inbox import handed_in
+from roofwidget.teaching.classroom.pages import student_page
 from roofwidget.teaching.classroom.sheet import read_sheet, tolerance_of, with_tolerance
+from roofwidget.teaching.classroom.students import read_key, read_students, slug
+from roofwidget.teaching.lms.items import items
 from roofwidget.teaching.question import Question
 
 DESCRIPTION: Final = """\
-Questions for a class. 'lms' writes questions of the bank, with numbers of their
-own for each variant, as a file that Moodle, Canvas, Blackboard or another
-system imports. docs/teaching.md says more.
+A class, from its list to its grades. 'pages' writes a page for each student,
+with numbers of the student's own and without answers. 'grade' grades the files
+that come back. 'lms' writes questions, with numbers of their own for each
+variant, as a file that Moodle, Canvas, Blackboard or another system imports.
+docs/teaching.md says more.
 
+  roofwidget class pages students.csv sheet.toml --out pages
+  roofwidget class grade students.csv sheet.toml inbox.zip --out gradebook.csv
   roofwidget class lms bank --format gift --variants 20 --out bank.gift
   roofwidget class lms sheet.toml --format canvas-qti --out sheet.zip
 """
@@ -30,7 +40,85 @@ _MAX_VARIANTS: Final = 1000
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Describe the arguments of the command."""
     commands = command.add_subparsers(required=True, metavar="WHAT")
+    _add_pages(commands.add_parser("pages", help="a page for each student"))
+    _add_grade(commands.add_parser("grade", help="the grades of the files that came back"))
     _add_lms(commands.add_parser("lms", help="questions as a file for a learning management system"))
+
+
+def _add_class(command: argparse.ArgumentParser) -> None:
+    command.add_argument("students", type=Path, metavar="STUDENTS", help="the list of the class: a CSV file with id")
+    command.add_argument(
+        "sheet", type=Path, metavar="SHEET", help="a TOML file with course, title, questions and perhaps tolerance"
+    )
+    command.add_argument(
+        "--key",
+        type=Path,
+        default=Path("class.key"),
+        metavar="FILE",
+        help="the secret of the class, from which numbers and tokens follow; 'pages' makes it if there is none",
+    )
+
+
+def _add_pages(command: argparse.ArgumentParser) -> None:
+    _add_class(command)
+    command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the pages go")
+    command.set_defaults(run=_pages)
+
+
+def _add_grade(command: argparse.ArgumentParser) -> None:
+    _add_class(command)
+    command.add_argument("inbox", type=Path, metavar="INBOX", help="a folder or a zip archive with files of answers")
+    command.add_argument(
+        "--counts",
+        choices=("decay", "first", "best", "last"),
+        default="decay",
+        help="which of several answers counts; by default 1, 2/3, 1/3 and 0 points by attempt (decay)",
+    )
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the gradebook; canvas.csv and moodle.csv go beside it"
+    )
+    command.add_argument("--items", type=Path, metavar="FILE", help="also write the item analysis")
+    command.add_argument("--decimal", choices=(".", ","), default=".", help="the decimal mark of the gradebook")
+    command.set_defaults(run=_grade)
+
+
+def _pages(options: argparse.Namespace) -> int:
+    students, sheet = read_students(options.students), read_sheet(options.sheet)
+    key = read_key(options.key, may_make=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for student in students:
+        found, notes = items(sheet.questions(key.seed(sheet, student.id)))
+        if notes:
+            raise ValueError(f"{options.sheet.name}: a page without a chart cannot ask all questions: {notes[0]}")
+        letters = key.file_letters(sheet, student.id)
+        name = f"sheet-{''.join(slug(student.id))}-{letters}.html"
+        page = student_page(sheet, student, key.token(sheet, student.id), found)
+        (options.out / name).write_text(page, encoding="utf-8", newline="\n")
+        rows.append([student.id, student.name, student.email, name])
+    _write(options.out / "index.csv", csv_text(["id", "name", "email", "page"], rows))
+    say(f"{counted(len(rows), 'page')}; keep {options.key} and hand out no file but the pages")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    students, sheet = read_students(options.students), read_sheet(options.sheet)
+    key = read_key(options.key, may_make=False)
+    found = gradebook(students, handed_in(options.inbox), sheet, key, options.counts)
+    _write(options.out, found.table(options.decimal))
+    _write(options.out.with_name("canvas.csv"), found.canvas())
+    _write(options.out.with_name("moodle.csv"), found.moodle())
+    if options.items is not None and found.analysis is not None:
+        print(found.analysis.to_csv(options.items))
+    statuses = Counter(row.status for row in found.rows)
+    say(", ".join(f"{count} {status}" for status, count in statuses.items()))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    # Spreadsheets need the mark at the begin of the file to read it as UTF-8.
+    path.write_text(text, encoding="utf-8-sig", newline="")
+    print(path)
 
 
 def _add_lms(command: argparse.ArgumentParser) -> None:

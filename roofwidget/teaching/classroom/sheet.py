@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from roofwidget.chips import toml
 from roofwidget.support.did_you_mean import did_you_mean, listed
-from roofwidget.teaching.bank import question_bank
-from roofwidget.teaching.question import Question, by_key
+from roofwidget.teaching.bank.exercise import EXERCISES
+from roofwidget.teaching.question import Question
 
 _KEYS: Final = ("course", "title", "questions", "tolerance")
 _SHARE: Final = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*%")
@@ -49,8 +49,8 @@ class Sheet:
 
     def questions(self, seed: int | None) -> list[Question]:
         """Return its questions with the numbers of a seed."""
-        bank = by_key(question_bank(seed))
-        return [with_tolerance(bank[key], self.tolerance) for key in self.keys]
+        bank = {one.key: one for one in EXERCISES}
+        return [with_tolerance(bank[key].question(seed), self.tolerance) for key in self.keys]
 
 
 def with_tolerance(question: Question, tolerance: float | None) -> Question:
@@ -114,7 +114,7 @@ def _sheet(table: Mapping[str, Any]) -> Sheet:
 
 
 def _check_keys(keys: Sequence[str]) -> None:
-    bank = by_key(question_bank())
+    bank = {one.key for one in EXERCISES}
     for place, key in enumerate(keys):
         if key not in bank:
             raise ValueError(f"questions: the bank has no question '{key}'{did_you_mean(key, bank)}")

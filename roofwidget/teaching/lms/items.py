@@ -70,6 +70,8 @@ class Item:
         For a choice the options, in their order. For a number the right one, then wrong ones that learners often give.
     is_choice
         Whether the learner chooses one of the answers. Else the learner types a number.
+    unit
+        The unit of the numbers.
     """
 
     key: str
@@ -79,6 +81,7 @@ class Item:
     method: str
     answers: tuple[Answer, ...]
     is_choice: bool
+    unit: str = ""
 
     @property
     def name(self) -> str:
@@ -143,6 +146,7 @@ def _item(question: Question, number: int) -> Item:
         _clean(question.method),
         answers,
         is_choice,
+        "" if is_choice else _scale(question)[1],
     )
 
 

@@ -1,0 +1,163 @@
+"""The grades of a class: a row for each student, and tables for spreadsheets, Canvas and Moodle."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from roofwidget.export.table import csv_cell
+from roofwidget.teaching.classroom.inbox import HandedIn
+from roofwidget.teaching.classroom.sheet import Sheet
+from roofwidget.teaching.classroom.students import ClassKey, Student
+from roofwidget.teaching.grading import Grades, grades_of
+from roofwidget.teaching.item_analysis import ItemAnalysis, analysis_of
+from roofwidget.teaching.lms.items import items
+from roofwidget.teaching.question import Question, by_key
+
+_DIGITS: Final = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """A student's result.
+
+    Attributes
+    ----------
+    student
+        The student; for a file of nobody on the list, one with the id that the file says.
+    status
+        "ok"; "missing": no file; "duplicate": several files that differ, and it is not known which is the newest;
+        "token": the file is not from the student's page; "sheet": the file has other questions; "damaged": the file
+        cannot be read; "unknown-id": nobody on the list has its id.
+    grades
+        The grades if the status is "ok", else None.
+    handed_in
+        The file that counts, or None.
+    notes
+        The names of all files of the student, and what is wrong with them.
+    """
+
+    student: Student
+    status: str
+    grades: Grades | None = None
+    handed_in: HandedIn | None = None
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Gradebook:
+    """The results of a class: a row for each student in the order of the list, then files of nobody."""
+
+    sheet: Sheet
+    rows: tuple[Row, ...]
+    analysis: ItemAnalysis | None
+
+    def table(self, decimal: str = ".") -> str:
+        """Return all columns as CSV. With a decimal comma, semicolons separate the cells."""
+        keys = self.sheet.keys
+        head = ["id", "name", "email", "section", "status", "points", "max", "percent"]
+        head += [f"q:{key}" for key in keys] + [f"attempts:{key}" for key in keys] + ["saved_at", "notes"]
+        return csv_text(head, (self._cells(row, decimal) for row in self.rows), ";" if decimal == "," else ",")
+
+    def _cells(self, row: Row, decimal: str) -> Iterator[Any]:
+        student, grades = row.student, row.grades
+        yield from (student.id, student.name, student.email, student.section, row.status)
+        if grades is None:
+            yield from [""] * (3 + 2 * len(self.sheet.keys))
+        else:
+            yield from (_number(grades.points, decimal), len(grades), _number(100 * grades.score, decimal))
+            yield from (_number(one.points, decimal) for one in grades)
+            yield from (one.attempts for one in grades)
+        yield from (str(row.handed_in.record.get("saved_at", "")) if row.handed_in else "", row.notes)
+
+    def canvas(self) -> str:
+        """Return the CSV that Canvas imports. It has only graded students: an empty cell would clear a grade there."""
+        head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", self.sheet.title]
+        most = ["    Points Possible", "", "", "", "", len(self.sheet.keys)]
+        found = (
+            [one.name or one.id, one.lms_id, one.id, one.login_id, one.section, _number(points)]
+            for one, points in self._graded()
+        )
+        return csv_text(head, [most, *found])
+
+    def moodle(self) -> str:
+        """Return a CSV whose columns Moodle maps on import. It has only graded students."""
+        head = ["ID number", "Email address", "Username", self.sheet.title]
+        return csv_text(head, ([one.id, one.email, one.login_id, _number(points)] for one, points in self._graded()))
+
+    def _graded(self) -> Iterator[tuple[Student, float]]:
+        yield from ((row.student, row.grades.points) for row in self.rows if row.grades is not None)
+
+
+def gradebook(
+    students: Sequence[Student], files: Iterable[HandedIn], sheet: Sheet, key: ClassKey, counts: str
+) -> Gradebook:
+    """Return the results of a class. Questions are made anew from the key: what a file says of them does not count."""
+    by_id: dict[str, list[HandedIn]] = {one.id: [] for one in students}
+    strays = []
+    for file in files:
+        if file.fault:
+            strays.append(Row(Student(""), "damaged", handed_in=file, notes=f"{file.name}: {file.fault}"))
+        elif file.id not in by_id:
+            strays.append(Row(Student(file.id), "unknown-id", handed_in=file, notes=file.name))
+        else:
+            by_id[file.id].append(file)
+    rows, sheets = [], []
+    for student in students:
+        questions = sheet.questions(key.seed(sheet, student.id))
+        row = _row(student, by_id[student.id], questions, sheet, key)
+        if row.status == "ok" and row.handed_in is not None:
+            given = row.handed_in.answers
+            sheets.append((given, questions))
+            row = Row(student, "ok", grades_of(given, by_key(questions), counts), row.handed_in, row.notes)
+        rows.append(row)
+    return Gradebook(sheet, (*rows, *strays), analysis_of(sheets, counts) if sheets else None)
+
+
+def _row(
+    student: Student, files: Sequence[HandedIn], questions: Sequence[Question], sheet: Sheet, key: ClassKey
+) -> Row:
+    """Return which file of a student counts, without its grades."""
+    if not files:
+        return Row(student, "missing")
+    statuses = [(_status(file, student, questions, sheet, key), file) for file in files]
+    notes = "; ".join(file.name if status == "ok" else f"{file.name}: {status}" for status, file in statuses)
+    valid = [file for status, file in statuses if status == "ok"]
+    if not valid:
+        status, file = max(statuses, key=lambda one: one[1].time)
+        return Row(student, status, handed_in=file, notes=notes)
+    newest = max(file.time for file in valid)
+    last = [file for file in valid if file.time == newest]
+    if any(file.answers != last[0].answers for file in last):
+        return Row(student, "duplicate", notes=notes)
+    return Row(student, "ok", handed_in=last[0], notes=notes)
+
+
+def _status(file: HandedIn, student: Student, questions: Sequence[Question], sheet: Sheet, key: ClassKey) -> str:
+    if file.record.get("sheet") != sheet.id or file.record.get("course") != sheet.course:
+        return "sheet"
+    if file.record.get("token") != key.token(sheet, student.id):
+        return "token"
+    said = [one.get("prompt") if isinstance(one, dict) else None for one in file.record["questions"]]
+    return "ok" if said == _prompts(questions) else "sheet"
+
+
+def _prompts(questions: Sequence[Question]) -> list[str]:
+    """Return the prompts of questions as a page has them."""
+    return [item.prompt for item in items(questions)[0]]
+
+
+def _number(value: float, decimal: str = ".") -> str:
+    return f"{round(value, _DIGITS):g}".replace(".", decimal)
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
+    """Return a table whose cells no spreadsheet reads as formulas."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter)
+    writer.writerow([csv_cell(cell) for cell in head])
+    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
+    return text.getvalue()

@@ -1,0 +1,130 @@
+"""The list of a class, and the secret from which the numbers and the tokens of its students follow."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hmac
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from roofwidget.support.did_you_mean import listed
+from roofwidget.teaching.classroom.sheet import Sheet
+
+COLUMNS: Final = ("id", "name", "email", "section", "lms_id", "login_id")
+_SECRET_BYTES: Final = 32
+_SEED_BYTES: Final = 6
+_TOKEN_LETTERS: Final = 16
+_NAME_LETTERS: Final = 4
+
+
+@dataclass(frozen=True)
+class Student:
+    """A row of the list: texts, so that leading zeros stay."""
+
+    id: str
+    name: str = ""
+    email: str = ""
+    section: str = ""
+    lms_id: str = ""
+    login_id: str = ""
+
+
+def read_students(path: Path) -> list[Student]:
+    """Return the students of a CSV file with commas, semicolons or tabs.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If a row is wrong. The message has all wrong rows with their lines.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name}: this is no UTF-8 text; save the list as CSV UTF-8") from None
+    head = lines[0] if lines else ""
+    rows = csv.reader(lines, delimiter=max(",;\t", key=head.count))
+    names = [name.strip().casefold() for name in next(rows, [])]
+    if "id" not in names or len(set(names)) < len(names):
+        raise ValueError(
+            f"{path.name}: line 1 has each column once, and 'id' among them; it may have {listed(COLUMNS)}"
+        )
+    students: dict[str, Student] = {}
+    wrong = []
+    for row in rows:
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        values = dict(zip(names, cells, strict=False))
+        student = values.get("id", "")
+        if len(cells) != len(names):
+            wrong.append(f"line {rows.line_num} has {len(cells)} cells, and line 1 has {len(names)}")
+        elif not student:
+            wrong.append(f"line {rows.line_num} has no id")
+        elif student in students:
+            wrong.append(f"line {rows.line_num} has the id '{student}' again")
+        else:
+            students[student] = Student(**{name: values.get(name, "") for name in COLUMNS})
+    if wrong or not students:
+        raise ValueError(f"{path.name}: {'; '.join(wrong) or 'there is no student in it'}")
+    return list(students.values())
+
+
+@dataclass(frozen=True)
+class ClassKey:
+    """The secret of a class. It never leaves the lecturer's machine."""
+
+    secret: bytes
+
+    def seed(self, sheet: Sheet, student: str) -> int:
+        """Return the seed of the numbers of a student."""
+        return int.from_bytes(self._digest("seed", sheet.course, student)[:_SEED_BYTES], "big")
+
+    def token(self, sheet: Sheet, student: str) -> str:
+        """Return the text that shows that a file comes from the page of this student."""
+        return _letters(self._digest("page", "v1", sheet.course, sheet.id, student))[:_TOKEN_LETTERS]
+
+    def file_letters(self, sheet: Sheet, student: str) -> str:
+        """Return letters for the name of the student's page, so that nobody guesses it."""
+        return _letters(self._digest("file", sheet.course, sheet.id, student))[:_NAME_LETTERS].lower()
+
+    def _digest(self, *parts: str) -> bytes:
+        return hmac.digest(self.secret, "|".join(parts).encode(), "sha256")
+
+
+def _letters(digest: bytes) -> str:
+    return base64.b32encode(digest).decode()
+
+
+def read_key(path: Path, *, may_make: bool) -> ClassKey:
+    """Return the secret in a file. Make the file if there is none and `may_make`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or written.
+    ValueError
+        If it has no such secret.
+    """
+    if may_make and not path.exists():
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(base64.b64encode(secrets.token_bytes(_SECRET_BYTES)) + b"\n")
+    try:
+        secret = base64.b64decode(path.read_bytes().strip(), validate=True)
+    except ValueError:
+        secret = b""
+    if len(secret) != _SECRET_BYTES:
+        raise ValueError(f"{path.name}: this is no key of a class, which 'roofwidget class pages' makes")
+    return ClassKey(secret)
+
+
+def slug(text: str) -> Iterator[str]:
+    """Yield the letters of a text that may be in the name of a file, and a hyphen for each other one."""
+    yield from (letter if letter.isascii() and letter.isalnum() else "-" for letter in text)

@@ -1,0 +1,320 @@
+"""A class: from the list of students to pages, and from files of answers to the gradebook."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import hmac
+import json
+import os
+import re
+import stat
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofwidget.cli import main
+from roofwidget.teaching.bank import question_bank
+from roofwidget.teaching.question import Question, by_key
+from tests.places import text_of, write
+
+KEYS = ("ridge-point", "square-matmul-bandwidth", "saxpy-write-allocate", "compute-time")
+SHEET = 'course = "HPC"\ntitle = "Sheet 1"\ntolerance = "1 %"\nquestions = ' + json.dumps(KEYS)
+STUDENTS = """\
+id;name;email;section;lms_id;login_id
+007;Ada Lovelace;ada@example.org;A;11;ada
+008;=HYPERLINK("x");bob@example.org;B;12;bob
+009;Cem Öz;cem@example.org;;13;cem
+"""
+Capture = pytest.CaptureFixture[str]
+
+
+class Course:
+    """A class whose pages are written, and whose students answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.students = write(folder / "students.csv", STUDENTS)
+        self.sheet = write(folder / "sheet.toml", SHEET)
+        self.key = folder / "class.key"
+        self.inbox = folder / "inbox"
+        self.inbox.mkdir()
+
+    def run(self, command: str, *more: object) -> int:
+        given = [str(one) for one in (self.students, self.sheet, *more, "--key", self.key)]
+        return main(["class", command, *given])
+
+    def pages(self) -> dict[str, str]:
+        assert self.run("pages", "--out", self.folder / "pages") == 0
+        rows = csv.DictReader(text_of(self.folder / "pages" / "index.csv").lstrip("\ufeff").splitlines())
+        return {row["id"].lstrip("'"): text_of(self.folder / "pages" / row["page"]) for row in rows}
+
+    def record(self, page: str) -> dict[str, Any]:
+        found = re.search(r'<script type="application/json" id="sheet">(.*?)</script>', page)
+        assert found is not None
+        return dict(json.loads(found[1]))
+
+    def questions(self, student: str) -> dict[str, Question]:
+        secret = base64.b64decode(self.key.read_bytes())
+        digest = hmac.new(secret, f"seed|HPC|{student}".encode(), hashlib.sha256).digest()
+        return by_key(question_bank(int.from_bytes(digest[:6], "big")))
+
+    def hand_in(self, page: str, answers: dict[str, list[Any]], name: str, time: float = 1e9, **more: Any) -> Path:
+        path = self.inbox / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, {**self.record(page), "answers": answers, "saved_at": "2026-11-28T08:00:00Z", **more})
+        os.utime(path, (time, time))
+        return path
+
+    def grade(self, *more: object) -> list[dict[str, str]]:
+        out = self.folder / "gradebook.csv"
+        assert self.run("grade", self.inbox, "--out", out, *more) == 0
+        return list(csv.DictReader(text_of(out).lstrip("\ufeff").splitlines()))
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return Course(tmp_path)
+
+
+def right_answers(questions: dict[str, Question]) -> dict[str, list[Any]]:
+    return {
+        key: [
+            questions[key].answer
+            if questions[key].kind != "choice"
+            else dict(zip(questions[key].options, questions[key].option_ids, strict=True))[questions[key].answer]
+        ]
+        for key in KEYS
+    }
+
+
+def test_pages_have_the_numbers_of_each_student_and_neither_seed_nor_answers(course: Course) -> None:
+    pages = course.pages()
+    assert list(pages) == ["007", "008", "009"]
+    secret = base64.b64decode(course.key.read_bytes())
+    for student, page in pages.items():
+        record, questions = course.record(page), course.questions(student)
+        assert [one["key"] for one in record["questions"]] == list(KEYS)
+        assert all(one["prompt"].startswith(questions[one["key"]].prompt) for one in record["questions"])
+        message = f"page|v1|HPC|{record['sheet']}|{student}"
+        digest = hmac.new(secret, message.encode(), hashlib.sha256).digest()
+        assert record["token"] == base64.b32encode(digest).decode()[:16]
+        seed = int.from_bytes(hmac.new(secret, f"seed|HPC|{student}".encode(), hashlib.sha256).digest()[:6], "big")
+        # "The page has no answers": neither as numbers nor as texts of options.
+        hidden = [str(seed), "a factor of 10³", "bytes for each FLOP. The question"]
+        hidden += [said for said in questions["saxpy-write-allocate"].options.values() if said]
+        hidden += [questions[key].explanation for key in KEYS if questions[key].explanation]
+        hidden += [f"{questions[key].answer:.4g}" for key in ("ridge-point", "compute-time")]
+        assert [text for text in hidden if text in page] == []
+    assert len({course.record(page)["questions"][0]["prompt"] for page in pages.values()}) >= 1
+    assert stat.S_IMODE(course.key.stat().st_mode) == 0o600
+    # A second run has the same key and the same names.
+    before = sorted(path.name for path in (course.folder / "pages").iterdir())
+    assert course.pages() == pages
+    assert sorted(path.name for path in (course.folder / "pages").iterdir()) == before
+    assert all(re.fullmatch(r"index\.csv|sheet-00\d-[a-z2-7]{4}\.html", name) for name in before)
+
+
+def test_a_page_is_one_file_that_asks_nobody_and_shows_names_as_text(course: Course) -> None:
+    write(course.students, 'id,name\n"<b>1",</script><img src=x>\n')
+    (page,) = course.pages().values()
+    assert "<img" not in page
+    assert "<b>1" not in page
+    assert "default-src 'none'" in page
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[-1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+    assert not re.search(r'(src|href)="', page)
+    found: list[tuple[str, dict[str, str | None]]] = []
+
+    class Fields(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if tag == "input":
+                found.append((tag, dict(attrs)))
+
+    Fields().feed(page)
+    assert {attributes["name"] for _, attributes in found} == set(KEYS)
+    assert [attributes["value"] for _, attributes in found if attributes["type"] == "radio"]
+
+
+def test_files_are_graded_by_the_questions_of_the_key_and_found_by_their_id(course: Course) -> None:
+    pages = course.pages()
+    right = right_answers(course.questions("007"))
+    course.hand_in(pages["007"], right, "Ada_123_assignsubmission_file_/x.json")
+    half = right_answers(course.questions("008"))
+    # Two wrong, one of them right at the second attempt.
+    half["ridge-point"] = [1.0, *half["ridge-point"]]
+    del half["compute-time"]
+    course.hand_in(pages["008"], half, "bob-answers-2.json")
+    rows = course.grade("--items", course.folder / "items.csv")
+    assert [(row["id"], row["status"], row["points"], row["max"]) for row in rows] == [
+        ("007", "ok", "4", "4"),
+        ("008", "ok", "2.6667", "4"),
+        ("009", "missing", "", ""),
+    ]
+    assert rows[0]["percent"] == "100"
+    assert (rows[1]["q:ridge-point"], rows[1]["attempts:ridge-point"], rows[1]["q:compute-time"]) == (
+        "0.6667",
+        "2",
+        "0",
+    )
+    assert rows[0]["notes"] == "Ada_123_assignsubmission_file_/x.json"
+    assert rows[1]["name"] == '\'=HYPERLINK("x")'
+    assert rows[0]["saved_at"] == "2026-11-28T08:00:00Z"
+    assert [row["id"] for row in rows if row["q:ridge-point"] == ""] == ["009"]
+    items = list(csv.DictReader(text_of(course.folder / "items.csv").splitlines()))
+    assert [row["question"] for row in items] == list(KEYS)
+    assert {row["asked"] for row in items} == {"2"}
+    assert "Ada" not in text_of(course.folder / "items.csv")
+    # By the first answer alone.
+    assert [row["points"] for row in course.grade("--counts", "first")] == ["4", "2", ""]
+
+
+def test_a_number_that_was_typed_without_its_unit_gets_the_unit_of_the_page(course: Course) -> None:
+    page = course.pages()["007"]
+    units = course.record(page)["units"]
+    questions = course.questions("007")
+    assert (units["ridge-point"], units["saxpy-write-allocate"]) == ("FLOP/B", "")
+    prefix = {"T": 1e12, "G": 1e9}[units["square-matmul-bandwidth"][0]]
+    typed = f"{questions['square-matmul-bandwidth'].answer / prefix:.4g} {units['square-matmul-bandwidth']}"
+    course.hand_in(page, {"square-matmul-bandwidth": [typed]}, "a.json")
+    assert course.grade()[0]["q:square-matmul-bandwidth"] == "1"
+
+
+def test_a_sheet_of_marks_has_its_own_tolerance(course: Course) -> None:
+    pages = course.pages()
+    answer = course.questions("007")["ridge-point"].answer
+    course.hand_in(pages["007"], {"ridge-point": [1.02 * answer]}, "a.json")
+    course.hand_in(pages["008"], {"ridge-point": [1.009 * course.questions("008")["ridge-point"].answer]}, "b.json")
+    assert [row["q:ridge-point"] for row in course.grade()] == ["0", "1", ""]
+
+
+def test_what_is_not_from_the_page_of_the_student_has_a_status_and_no_points(course: Course, capsys: Capture) -> None:
+    pages = course.pages()
+    right = right_answers(course.questions("007"))
+    # Bob's token in a file with Ada's id; other numbers; a file of nobody; no JSON; no file of a page.
+    course.hand_in(pages["007"], right, "a.json", token=course.record(pages["008"])["token"])
+    other = [{"key": key, "prompt": "easier"} for key in KEYS]
+    course.hand_in(pages["008"], right, "b.json", questions=other)
+    course.hand_in(pages["009"], right, "c.json", id="010")
+    write(course.inbox / "d.json", "{")
+    write(course.inbox / "e.json", {"format": "roofwidget answers", "version": 1, "questions": [], "answers": {}})
+    write(course.inbox / "f.txt", "no answers")
+    rows = course.grade()
+    assert [(row["id"], row["status"], row["points"]) for row in rows] == [
+        ("007", "token", ""),
+        ("008", "sheet", ""),
+        ("009", "missing", ""),
+        ("010", "unknown-id", ""),
+        ("", "damaged", ""),
+        ("", "damaged", ""),
+    ]
+    assert rows[0]["notes"] == "a.json: token"
+    assert rows[4]["notes"].startswith("d.json: line 1, column 2: not JSON")
+    assert rows[5]["notes"].startswith("e.json: it has no id of a student")
+    assert "1 token, 1 sheet, 1 missing, 1 unknown-id, 2 damaged" in capsys.readouterr().err
+
+
+def test_the_newest_of_several_files_counts_and_all_are_named(course: Course) -> None:
+    page = course.pages()["007"]
+    right = right_answers(course.questions("007"))
+    course.hand_in(page, right, "new.json", time=2e9)
+    course.hand_in(page, {}, "old.json", time=1e9)
+    course.hand_in(page, {}, "broken.json", time=3e9, sheet="x")
+    row = course.grade()[0]
+    assert (row["status"], row["points"]) == ("ok", "4")
+    assert row["notes"] == "broken.json: sheet; new.json; old.json"
+    course.hand_in(page, {}, "new-2.json", time=2e9)
+    row = course.grade()[0]
+    assert (row["status"], row["points"]) == ("duplicate", "")
+
+
+def test_an_inbox_may_be_an_archive_or_have_archives_in_it(course: Course) -> None:
+    page = course.pages()["007"]
+    file = course.hand_in(page, right_answers(course.questions("007")), "a.json")
+    archive = course.folder / "all.zip"
+    with zipfile.ZipFile(archive, "w") as into:
+        into.write(file, "Ada Lovelace_1_file_/answers.json")
+        into.writestr("__MACOSX/._answers.json", "x")
+    file.unlink()
+    (course.inbox / "all.zip").write_bytes(archive.read_bytes())
+    assert [row["status"] for row in course.grade()] == ["ok", "missing", "missing"]
+    course.inbox = archive
+    row = course.grade()[0]
+    assert (row["points"], row["notes"]) == ("4", "Ada Lovelace_1_file_/answers.json")
+    archive.write_bytes(b"PK\x03\x04 no archive")
+    assert course.run("grade", archive, "--out", course.folder / "x.csv") == 2
+    assert not (course.folder / "x.csv").exists()
+
+
+def test_the_files_for_canvas_and_moodle_have_only_graded_students(course: Course) -> None:
+    pages = course.pages()
+    course.hand_in(pages["007"], right_answers(course.questions("007")), "a.json")
+    course.hand_in(pages["008"], {}, "b.json")
+    course.grade()
+    canvas = list(csv.reader(text_of(course.folder / "canvas.csv").lstrip("\ufeff").splitlines()))
+    assert canvas == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Sheet 1"],
+        ["    Points Possible", "", "", "", "", "4"],
+        ["Ada Lovelace", "11", "007", "ada", "A", "4"],
+        ['\'=HYPERLINK("x")', "12", "008", "bob", "B", "0"],
+    ]
+    moodle = list(csv.reader(text_of(course.folder / "moodle.csv").lstrip("\ufeff").splitlines()))
+    assert moodle == [
+        ["ID number", "Email address", "Username", "Sheet 1"],
+        ["007", "ada@example.org", "ada", "4"],
+        ["008", "bob@example.org", "bob", "0"],
+    ]
+
+
+def test_a_decimal_comma_comes_with_semicolons(course: Course) -> None:
+    page = course.pages()["007"]
+    answers = right_answers(course.questions("007"))
+    answers["ridge-point"] = [1.0, *answers["ridge-point"]]
+    course.hand_in(page, answers, "a.json")
+    course.grade("--decimal", ",")
+    lines = text_of(course.folder / "gradebook.csv").splitlines()
+    assert lines[1].startswith("007;Ada Lovelace;ada@example.org;A;ok;3,6667;4;91,6667;")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name\nAda\n", "line 1 has each column once, and 'id' among them"),
+        ("id,id\n1,2\n", "line 1 has each column once"),
+        ("id,name\n1,Ada\n,Bob\n1,Cem\n2\n", "line 3 has no id; line 4 has the id '1' again; line 5 has 1 cells"),
+        ("id\n", "there is no student in it"),
+        ("", "line 1 has each column once"),
+    ],
+)
+def test_a_wrong_list_is_refused_with_all_its_lines_and_nothing_is_written(
+    text: str, message: str, course: Course, capsys: Capture
+) -> None:
+    write(course.students, text)
+    assert course.run("pages", "--out", course.folder / "pages") == 2
+    assert message in capsys.readouterr().err
+    assert not course.key.exists()
+    assert not (course.folder / "pages").exists()
+
+
+def test_a_list_may_have_a_byte_order_mark_tabs_and_other_columns(course: Course) -> None:
+    course.students.write_bytes("\ufeffID\tName\tProgramme\n0012\tÖzil\tCS\n\n".encode())
+    assert list(course.pages()) == ["0012"]
+
+
+def test_a_key_that_is_missing_or_damaged_and_a_merge_are_refused(course: Course, capsys: Capture) -> None:
+    assert course.run("grade", course.inbox, "--out", course.folder / "x.csv") == 2
+    assert "class.key: No such file" in capsys.readouterr().err
+    write(course.key, "short")
+    assert course.run("pages", "--out", course.folder / "pages") == 2
+    assert "class.key: this is no key of a class" in capsys.readouterr().err
+    course.key.unlink()
+    write(course.sheet, 'course = "HPC"\ntitle = "Sheet 1"\nquestions = ["chain-merge"]')
+    assert course.run("pages", "--out", course.folder / "pages") == 2
+    assert (
+        "sheet.toml: a page without a chart cannot ask all questions: 'chain-merge' merges" in capsys.readouterr().err
+    )
