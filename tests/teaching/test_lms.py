@@ -268,6 +268,8 @@ def qti_outcomes(root: ET.Element, given: str) -> dict[str, str]:
                 outcomes[rule.get("identifier", "")] = value(rule[0])
             else:
                 assert rule.tag == "responsecondition"
+                assert rule[0].tag == "responseif"
+                assert {one.tag for one in rule[1:]} <= {"responseelseif", "responseelse"}
                 branch = next((one for one in rule if one.tag == "responseelse" or holds(one[0])), None)
                 run([] if branch is None else [one for one in branch if one.tag == "setoutcomevalue"])
 
@@ -353,6 +355,8 @@ def test_canvas_gets_ranges_positive_answer_ids_and_a_meta_file() -> None:
         ("vargte", "292.45"),
         ("varlte", "298.35"),
     ]
+    # Nothing to draw from: each question has one variant.
+    assert [one.get("ident") for one in quiz.iter("section")] == ["root_section"]
     fields = dict(zip((one.text for one in quiz.iter("fieldlabel")), quiz.iter("fieldentry"), strict=False))
     assert fields["original_answer_ids"].text == "1001,1002,1003"
     assert [one.findtext(".//fieldentry") for one in quiz.iter("item")] == [

@@ -182,6 +182,6 @@ def _add(parent: Element, node: markdown.Node) -> None:
         for inner in nodes:
             _add(element, inner)
     elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + node
+        parent[-1].tail = node
     else:
-        parent.text = (parent.text or "") + node
+        parent.text = node
