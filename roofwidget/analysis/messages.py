@@ -40,7 +40,8 @@ class AlphaBeta:
 
     Real messages of 1 to 64 MiB between nodes take two to four times as long, because NCCL changes its protocol with
     the size: logs of NCCL's tests have 32 GB/s for an all-reduce of 16 MiB over 16 H100 and 103 GB/s over 16 H200,
-    where the model says 145 and 290. So the model is a bound on small and large messages, and no expectation in between.
+    where the model says 145 and 290. So the model is a bound on small and large messages, and no expectation in
+    between.
 
     Parameters
     ----------

@@ -42,7 +42,10 @@ export function PlaneAxes({ scales, theme, format, titles, corner }: AxesProps) 
     <AxesFrame
       box={plot}
       grid={[across.map(([tick]) => tick), up.map(([tick]) => tick)]}
-      ticks={[across.filter(isClear), up.filter(([tick]) => tick > plot.top + (narrow ? 20 : 4) && tick < plot.bottom - 4)]}
+      ticks={[
+        across.filter(isClear),
+        up.filter(([tick]) => tick > plot.top + (narrow ? 20 : 4) && tick < plot.bottom - 4),
+      ]}
       titles={[`${titles[0]} →`, narrow ? "" : titles[1]]}
       isInside={narrow}
       theme={theme}

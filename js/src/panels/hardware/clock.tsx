@@ -44,5 +44,7 @@ export function Clock({ store, roof }: { readonly store: Store; readonly roof: R
 function parseClock(typed: string): number | string {
   const example = formatQuantity(1.2e9, "Hz");
   const found = readNumber(typed, "Hz", example);
-  return typeof found === "number" && found >= MIN_HZ && found <= MAX_HZ ? found : strings.noNumber(typed.trim(), example);
+  return typeof found === "number" && found >= MIN_HZ && found <= MAX_HZ
+    ? found
+    : strings.noNumber(typed.trim(), example);
 }
