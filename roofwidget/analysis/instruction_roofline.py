@@ -24,6 +24,7 @@ from roofwidget.kernels.low_level import (
     SHARED_INSTRUCTIONS,
     SHARED_TRANSACTIONS,
     THREAD_INSTRUCTIONS,
+    THREADS_EACH,
     transactions,
 )
 from roofwidget.support.did_you_mean import keywords
@@ -346,13 +347,14 @@ def instruction_roofline(kernels: Kernels, chip: Chip | str | None = None) -> In
     moved = {level: numbers(transactions(level)) for level in _LEVELS}
     moved = {level: amount for level, amount in moved.items() if not np.isnan(amount).all()}
     width = 2 * LANES if is_amd else LANES
+    of_threads = _ratio(numbers(THREAD_INSTRUCTIONS), width * instructions)
     peak, peaks = _peaks(on, numbers(PEAK_COLUMN), kernels.time, is_given=chip is not None)
     return InstructionRoofline(
         names=kernels.names,
         time=frozen(np.where(kernels.time > 0, kernels.time, np.nan)),
         instructions=instructions,
         transactions=MappingProxyType(moved),
-        lanes=frozen(_ratio(numbers(THREAD_INSTRUCTIONS), width * instructions)),
+        lanes=frozen(np.where(np.isnan(of_threads), numbers(THREADS_EACH) / width, of_threads)),
         global_instructions=numbers(GLOBAL_INSTRUCTIONS),
         global_transactions=numbers(GLOBAL_TRANSACTIONS),
         shared_instructions=numbers(SHARED_INSTRUCTIONS),

@@ -62,6 +62,10 @@ _FUSE_CHECK: Final = (
     "Write or compile the fused kernel of the largest group and time it. If it is no faster, the model of the traffic "
     "is wrong."
 )
+_COUNTER_CHECK: Final = (
+    "Change what the counters name first ({}), and profile again. If the counter moves and the time stays, it is not "
+    "the reason."
+)
 _HIDE: Final = "Let communication run while kernels compute, send less, or send it in larger messages."
 _HIDE_CHECK: Final = (
     "Run the step with a single rank, or without the collectives. If its time falls by less, it was hidden already."
@@ -353,7 +357,8 @@ def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
         for other in facts.more.get(facts.name(row), ()):
             evidence.append(Evidence(other.evidence, other.situation))
             tries.append(other.suggestion)
-        checks = [one.check, *(other.check for other in facts.more.get(facts.name(row), ()))]
+        own = _COUNTER_CHECK.format(one.reasons[0].reason) if one.reasons else one.check
+        checks = [own, *(other.check for other in facts.more.get(facts.name(row), ()))]
         yield PlanStep(
             "kernel",
             (facts.name(row),),

@@ -19,6 +19,7 @@ TIME: Final = "time"
 """The weight of a mean over launches that is weighted by their times."""
 INSTRUCTIONS: Final = "warp instructions"
 THREAD_INSTRUCTIONS: Final = "thread instructions"
+THREADS_EACH: Final = "threads per instruction"
 GLOBAL_INSTRUCTIONS: Final = "global memory instructions"
 GLOBAL_TRANSACTIONS: Final = "global memory transactions"
 SHARED_INSTRUCTIONS: Final = "shared memory instructions"
@@ -115,7 +116,7 @@ _COLUMNS: Final = (
         weight=SHARED_INSTRUCTIONS,
     ),
     LowLevelColumn("LDS bank conflicts (%)", "cycles of conflicts of the active cycles of AMD's LDS", weight=TIME),
-    LowLevelColumn("threads per instruction", "active threads of an instruction, of 32 or 64", weight=INSTRUCTIONS),
+    LowLevelColumn(THREADS_EACH, "active threads of an instruction, of 32 or 64", weight=INSTRUCTIONS),
     LowLevelColumn("active lanes (%)", "the same over the threads that a warp of the block has", weight=INSTRUCTIONS),
     LowLevelColumn("instructions per warp", "instructions that a warp runs", weight=TIME),
     LowLevelColumn(

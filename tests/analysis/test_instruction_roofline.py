@@ -205,3 +205,10 @@ def test_transactions_at_l1_are_unknown_if_a_part_of_them_is(missing: str) -> No
     table = rw.read(slow_kernels.wide([("k", kernel)]))
     assert "L1 transactions" not in table.extra
     assert "L1" not in rw.instruction_roofline(table).transactions
+
+
+def test_lanes_are_the_threads_of_an_instruction_where_those_of_all_are_not_counted() -> None:
+    of_threads = {"threads per instruction": [8.0, 8.0], "thread instructions": [np.nan, 128]}
+    extra = {"warp instructions": [4.0, 4.0], **of_threads}
+    kernels = rw.Kernels(["a", "b"], [0, 0], [1, 1], time=[1, 1], extra=extra)
+    assert rw.instruction_roofline(kernels).lanes.tolist() == [0.25, 1.0]

@@ -147,6 +147,10 @@ def test_what_counters_show_is_evidence_with_its_counters_its_rule_and_what_to_t
     assert step.action == (
         "Let the threads of a warp take the same branch: sort or compact the work, or move the branch to whole warps."
     )
+    assert step.check == (
+        "Change what the counters name first (divergence), and profile again. If the counter moves and the time stays, "
+        "it is not the reason."
+    )
     # The waves of the launch say the same as the counters of a small grid, so they are silent.
     told = [one.text for one in steps["small_copy"].evidence]
     assert "A grid of 64 fills 0.06 of a wave: the chip could run more blocks at once." in told
