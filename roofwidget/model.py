@@ -276,7 +276,7 @@ class RooflineModel(Faced):
         Parameters
         ----------
         clock
-            Hz, or text such as ``"1.2 GHz"``. None is the clock of the data sheet.
+            Hz, or text such as ``"1.2 GHz"``. None is the clock of the chip's figures.
         chip
             Id or name of the chip; the focus chip by default.
 

@@ -18,6 +18,7 @@ export default {
   async render({ model, el, signal }: ModuleContext): Promise<() => void> {
     const closing = new AbortController();
     signal?.addEventListener("abort", () => closing.abort());
+    if (signal?.aborted) closing.abort();
     addStyle(el, roofwidgetStyle);
     const saved = model.get("saved");
     if (typeof saved !== "string") throw new Error("roofwidget: the model has no 'saved', as rw.to_myst writes it");

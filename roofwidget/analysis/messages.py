@@ -295,7 +295,7 @@ def messages(kernels: Kernels) -> Messages:
 def with_topology(kernels: Kernels, topology: str) -> Kernels:
     """Return a table whose collectives have their bytes over the link counted for another topology.
 
-    Readers count what a rank sends on a ring or through a switch. No profile says whether the switch adds
+    Readers count what a rank sends through a switch. No profile says whether the switch adds
     (``"in-network"``), so this is for the user to say. The bus bandwidth of a collective stays, and its roof changes.
 
     Parameters

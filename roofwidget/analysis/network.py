@@ -238,7 +238,7 @@ def _hops(kind: str, n: Floats, topology: str) -> Floats:
 
 
 def bus_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike) -> Floats:
-    """Return the bus bandwidth over the algorithm bandwidth: what a rank sends per byte of the message on a ring.
+    """Return the bus bandwidth over the algorithm bandwidth: what a rank sends per byte of the message by a switch.
 
     ``2 (n - 1)/n`` for an all-reduce; ``(n - 1)/n`` for an all-gather, reduce-scatter, all-to-all, gather and scatter;
     1 for the others. As in NCCL's tests (doc/PERFORMANCE.md).
@@ -271,7 +271,7 @@ def bus_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike) -> Floats
 
 
 @unwarned
-def sent_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike, topology: str = "ring") -> Floats:
+def sent_factor(kind: str | Sequence[str | None], ranks: npt.ArrayLike, topology: str = "switch") -> Floats:
     """Return the bytes that cross a rank's link, in the busier direction, per byte of its message. Arrays broadcast.
 
     On a switch it is `bus_factor`. If the switch adds, a rank sends the array of an all-reduce or a reduce-scatter

@@ -84,7 +84,7 @@ class RankMessages:
 
     @property
     def sent(self) -> Floats:
-        """Bytes that a rank sends on a ring, shape (m,): `bus_factor` times the size."""
+        """Bytes that a rank sends by a switch, shape (m,): `bus_factor` times the size."""
         return frozen(bus_factor(self.kind.tolist(), self.ranks) * self.size)
 
     @property

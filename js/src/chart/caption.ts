@@ -196,16 +196,16 @@ function outsideFrame({
   return rows;
 }
 
-/**
- * Returns the text that says why there is no roof: no chip is shown, or the shown chips lack the chosen precision or
- * memory.
- */
 /** Says that there is no chip; empty if there are chips. */
 export function noChips({ rates, rows }: Pick<Store, "rates" | "rows">): string {
   if (rates.chips.value.length > 0) return "";
   return rows.drawn.value.n > 0 ? strings.noChips : openWords.invite;
 }
 
+/**
+ * Returns the text that says why there is no roof: no chip is shown, or the shown chips lack the chosen precision or
+ * memory.
+ */
 function noRoof(store: Store): string {
   const none = noChips(store);
   if (none) return none;

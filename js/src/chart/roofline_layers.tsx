@@ -125,7 +125,7 @@ function findMarks(
   const arrows = [...runArrows(scene, earlier.value), ...seriesArrows(scene)];
   const snapshots = shownSnapshots(store);
   const changes = changesSince(scene, snapshots.at(-1)?.snapshot, store.rows.drawnRows.value);
-  const latency = latencyLineOf(scene);
+  const latency = store.lesson.hidesHint("points") ? undefined : latencyLineOf(scene);
   const bends = [
     ...[...lines, ...arrows, ...changes].flatMap(bentLineBoxes),
     ...(latency ? latencyBoxes(scene, latency) : []),

@@ -55,12 +55,12 @@ export function SourceLine({ store }: { store: Store }) {
 
 const fileOf = ({ source }: Kernels) => source.split(/[/\\]/).pop() || words.python;
 
-function countOf({ rows: { kernels, totals }, rates: { chips, focusRoof, topology }, view }: Store): string {
+function countOf({ rows: { kernels, messages, totals }, rates: { chips, focusRoof, topology }, view }: Store): string {
   const { chip, source } = kernels.value;
   const roof = focusRoof.value;
   const count = totals.value.all;
   // That the file names no chip is more important.
-  if (chip && view.plane.value === "network" && kernels.value.messages.length > 0)
+  if (chip && view.plane.value === "network" && messages.value.length > 0)
     return messagesOf(kernels.value, topology.value);
   if (!source) return words.fromPython(count);
   if (!roof) return words.count(count);

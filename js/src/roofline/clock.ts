@@ -1,4 +1,4 @@
-// The rates of a chip at another clock, as what-ifs. Mirrors `Chip.at_clock`.
+// The rates of a chip at another clock, as what-ifs: those of `Chip.at_clock`. The latencies of caches stay.
 
 import type { Chip } from "../wire/types.ts";
 import type { ChipRate } from "./measured_rates.ts";
@@ -27,7 +27,10 @@ export function ratesAtClock({ clock, peaks, memories }: Chip, hertz: number): r
   ];
 }
 
-/** Returns the clock at which a roof has all its rates. Undefined if they belong to no one clock, or to an unknown one. */
+/**
+ * Returns the clock at which a roof has all its rates. Undefined if they belong to no one clock, or to an unknown one. A
+ * change of the only peak of a chip is no other clock.
+ */
 export function clockOf({ chip, peaks, bandwidths }: Roof): number | undefined {
   if (chip.clock === null) return undefined;
   const shares = ratesAtClock(chip, chip.clock).map(
@@ -35,5 +38,5 @@ export function clockOf({ chip, peaks, bandwidths }: Roof): number | undefined {
   );
   const [first = Number.NaN] = shares;
   const isOne = shares.every((share) => Math.abs(share / first - 1) < CLOCK_TOLERANCE);
-  return isOne ? chip.clock * first : undefined;
+  return isOne && (peaks.size > 1 || first === 1) ? chip.clock * first : undefined;
 }

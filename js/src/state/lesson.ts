@@ -83,7 +83,9 @@ export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | u
     forgetAnswers: () => edits.set({ answers: {} }),
     verdict: computed(() => {
       const [asked, last] = [question.value, attempts.value.at(-1)];
-      return asked && last !== undefined ? verdictOf(asked, last, attempts.value.length, workload.value) : undefined;
+      // An earlier answer once more is no further attempt either.
+      const tried = attempts.value.filter((one, at, all) => all.findIndex((other) => isEqual(one, other)) === at);
+      return asked && last !== undefined ? verdictOf(asked, last, tried.length, workload.value) : undefined;
     }),
     /** Returns the values of all traits that a step sets. */
     valuesAt: (at: number) => edits.decoded({ ...story.value?.base, ...story.value?.steps[at]?.changes }),

@@ -122,7 +122,10 @@ export function createRates(
     precision: (name) => (name === "auto" || some(({ peaks }) => peaks.has(name)) ? name : undefined),
     memory: (name) =>
       name === "main" || name === ALL_LEVELS || some(({ memories }) => memories.has(name)) ? name : undefined,
-    link: (name) => (name === "" || some(({ links }) => links.some((one) => one.name === name)) ? name : undefined),
+    link: (name) =>
+      name === "" || some(({ links }) => links.some((one) => one.name === name && one.bandwidth !== null))
+        ? name
+        : undefined,
     ceilings: (names) =>
       names?.filter((name) =>
         some(({ ceilings, peaks }) => peaks.has(name) || ceilings.some(({ key }) => sameWord(key, name))),

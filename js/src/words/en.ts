@@ -725,7 +725,7 @@ export const catalogue = {
       `${count === 1 ? "At its roof it needs" : "At their roofs they need"} ${isWhole ? "" : "at least "}${time}.`,
   },
 
-  // The network plane.
+  // The latency roof.
   latencyWords: {
     name: "latency",
     moves: (bytes: string) => `moves ${bytes}`,
@@ -741,6 +741,7 @@ export const catalogue = {
     /** What bounds a kernel, where latency takes even longer. */
     and: (boundBy: string) => `${boundBy}, latency`,
   },
+  // The network plane.
   networkWords: {
     link: "Link",
     topology: "Topology",
@@ -1235,7 +1236,7 @@ export const catalogue = {
     fewerBytes: (count: number) => `${kernels(count)}. Fewer bytes are possible.`,
     costsMost: (count: number, tensor: string) => `${kernels(count)}. '${tensor}' costs most bytes.`,
     leastBytes: (count: number, moved: string, least: string) =>
-      `${kernels(count)} move ${moved}. ${least} can be reached.`,
+      `${kernels(count)} ${count === 1 ? "moves" : "move"} ${moved}. ${least} can be reached.`,
     noNumber: (typed: string, example: string) => `“${typed}” is not a number; write for example “${example}”`,
     dividedByZero: (typed: string) => `“${typed}” divides by zero`,
     tooLargeToRead: (typed: string) => `“${typed}” is too large`,

@@ -70,6 +70,18 @@ describe("the key of the levels", () => {
       ["all", false],
     ]);
   });
+  it("leaves the joins and still goes back where a lesson locks the view", () => {
+    const store = storeOf(onOneChip(kernels, { locks: ["view"] }));
+    const seen = Array.from({ length: 3 }, () => {
+      cycleLevels(store);
+      return [store.rates.memory.value, store.view.allJoins.value];
+    });
+    expect(seen).toEqual([
+      ["all", false],
+      ["main", false],
+      ["all", false],
+    ]);
+  });
   it("does nothing where no chip has several levels, and where a lesson locks the memory", () => {
     const one = storeOf(onOneChip(kernels, { chips: [wireChip()] }));
     const locked = storeOf(onOneChip(kernels, { locks: ["memory"] }));

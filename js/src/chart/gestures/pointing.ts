@@ -241,9 +241,9 @@ export function chosenRows(selected: readonly number[], row: number, add: boolea
 }
 
 /** Shows all memory levels, then joins the points of each kernel, then shows the main memory alone. */
-export function cycleLevels({ rates, view }: Pick<Store, "rates" | "view">) {
+export function cycleLevels({ rates, view, lesson }: Pick<Store, "rates" | "view" | "lesson">) {
   const isAll = rates.memory.value === ALL_LEVELS;
-  if (isAll && !view.allJoins.value) return view.setAllJoins(true);
+  if (isAll && !view.allJoins.value && !lesson.isLocked("view")) return view.setAllJoins(true);
   view.setAllJoins(false);
   const hasLevels = rates.chips.value.some(({ memories }) => [...memories.values()].filter(Boolean).length > 1);
   if (isAll || hasLevels) rates.chooseMemory(isAll ? "main" : ALL_LEVELS);

@@ -66,7 +66,8 @@ export function InstructionChart({ store, size, theme, below, tools }: PlaneProp
     used(event);
   }
 
-  const [name, rows] = mark && told ? instructionCard(kernels, told, mark.row) : ["", []];
+  const [name, every] = mark && told ? instructionCard(kernels, told, mark.row) : ["", []];
+  const rows = store.lesson.hidesHint("points") ? [] : every;
   return (
     <SvgPlane
       {...{ size, theme, tools, gesture, onPointer, onKeyDown }}

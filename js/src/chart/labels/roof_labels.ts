@@ -105,9 +105,9 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
   };
 }
 
-/** Returns at which clock a roof is, if it is not that of the data sheet. A change of one rate is no other clock. */
+/** Returns at which clock a roof is, if it is not that of the data sheet. */
 function otherClock(roof: Roof): string {
-  const clock = roof.peaks.size > 1 ? clockOf(roof) : undefined;
+  const clock = clockOf(roof);
   return clock === undefined || clock === roof.chip.clock ? "" : strings.atClock(formatQuantity(clock, "Hz", 4));
 }
 

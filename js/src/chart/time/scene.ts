@@ -111,7 +111,8 @@ export function timeSceneOf(
     levels: [],
     subRoofs: [],
     colours: roofColours(store, theme),
-    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), gaps: store.view.gaps.value, allJoins: false },
+    ...{ isRoofHovered: false, isPatterned: isPatternedIn(store, theme), allJoins: false },
+    gaps: store.lesson.hidesHint("points") ? "none" : store.view.gaps.value,
     names: shortNames(store.rates.chips.value),
     scales,
     units: unitsIn(store, focus),
@@ -216,6 +217,7 @@ export const sceneWith = <T extends PlacedKernels>(scene: TimeScene, after: T): 
  */
 export function timeGaps(scene: TimeScene): TimeGap[] {
   const { kernels, points, at, scales, marked, focus } = scene;
+  if (scene.gaps === "none") return [];
   // A time measured on one chip says nothing about another chip's roof.
   if (focus && roofElsewhere(kernels, focus)) return [];
   const gaps: TimeGap[] = [];

@@ -201,10 +201,14 @@ export function chartGroups(store: Store, tools: Tools): readonly MenuGroup[] {
         opener("axes", toolWords.axes, tools),
         switching("rulers", rulerWords.rulers, store.view.rulers.value, store.view.setRulers),
         patterns,
-        {
-          ...switching("joins", rulerWords.joins, store.view.allJoins.value, store.view.setAllJoins),
-          ...(store.rates.memory.value === ALL_LEVELS ? {} : { act: undefined, reason: rulerWords.noJoins }),
-        },
+        ...(store.view.plane.value === "time"
+          ? []
+          : [
+              {
+                ...switching("joins", rulerWords.joins, store.view.allJoins.value, store.view.setAllJoins),
+                ...(store.rates.memory.value === ALL_LEVELS ? {} : { act: undefined, reason: rulerWords.noJoins }),
+              },
+            ]),
         {
           name: "ceilings",
           text: toolWords.ceilings,

@@ -201,7 +201,7 @@ function contentsOf({ store, tools, room }: ToolbarProps, { hasChips, hasTools, 
     ...{ link: menu(precision.label, () => [precision.group]), topology: menu(memory.label, () => [memory.group]) },
     judging: menu(words.view, () => [precision.group, memory.group, planesGroup(store)]),
     view: menu(words.view, () => [
-      // The network plane has no other items, and no way back without them.
+      // Without them there is no way back from a plane that has no other items.
       ...(hasChips || !hasZoom(store) ? [planesGroup(store)] : []),
       ...(hasTools ? chartGroups(store, tools) : []),
     ]),
