@@ -151,7 +151,12 @@ def effect(
         "calls": float(own.count.sum()),
         "time": time,
         "known": [judged(before)[1] / total, judged(after)[1] / total],
-        "at_least": any(work.flops_are is not work.flops_are.EXACT for work in works),
+        "at_least": any(
+            certainty is not certainty.EXACT
+            for work in works
+            for amount, certainty in ((work.flops, work.flops_are), (work.bytes, work.bytes_are))
+            if amount is not None
+        ),
         "read": one_line((origin or "").partition('": ')[2].partition("; ")[0], _MAX_READ_LETTERS),
         "typed": [key for each in found.values() for key, value in each.items() if _is_typed(key, value)],
         **_shares(own, bound, time),

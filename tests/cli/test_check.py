@@ -491,8 +491,9 @@ def test_a_chip_other_than_that_of_the_profile_is_said(capsys: Capture) -> None:
 
 
 def test_the_file_that_was_read_of_a_folder_is_named_and_one_that_was_given_is_not_named_again(
-    capsys: Capture, tmp_path: Path
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
     file = str(tmp_path / "runs")
     (tmp_path / "runs").mkdir()
     for name, events in (("step", replayed()), ("capture", captured())):
