@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Quantity = Literal["peak", "bandwidth"]
 
-EVENTUALLY_SECONDS = 30.0
+EVENTUALLY_SECONDS = 60.0
 """How long a test waits for something to come about, at most."""
 
 # Where the powers of ten of the axes are drawn, from their labels: {x: [[value, px]…], y: …} in the chart's pixels.
