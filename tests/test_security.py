@@ -28,6 +28,8 @@ RUN: Final = {"dill", "marshal", "pickle", "shelve", "xml", "yaml"}
 # The parser of XML that opens nothing by itself. Its reader refuses a DOCTYPE, and so all entities:
 # tests/readers/test_workbooks.py::test_a_workbook_with_entities_is_refused.
 ALLOWED: Final = {("roofwidget/readers/input/workbooks.py", "xml.parsers.expat")}
+# What makes elements and writes them. It reads no text.
+WRITES: Final = {f"xml.etree.ElementTree.{name}" for name in ("Element", "SubElement", "indent", "tostring")}
 
 
 def test_every_promise_names_tests_that_exist() -> None:
@@ -60,7 +62,7 @@ def test_the_package_imports_nothing_that_connects_or_runs_what_a_file_says() ->
             for name in names:
                 parents = {name, name.partition(".")[0], name.rpartition(".")[0]}
                 path = file.relative_to(ROOT).as_posix()
-                if parents & (CONNECT | RUN) and (path, name) not in ALLOWED:
+                if parents & (CONNECT | RUN) and (path, name) not in ALLOWED and name not in WRITES:
                     found.append(f"{path}:{node.lineno}: {name}")
     assert found == []
 
