@@ -653,8 +653,12 @@ class RooflineModel(Faced):
         A title is in the picture.
         """
         found = self._verdict()
-        is_asked = self.story is not None and self.story.steps[self.step].question is not None
-        return verdict.Verdict() if is_asked or found.rule == "title" else found
+        return verdict.Verdict() if self._question is not None or found.rule == "title" else found
+
+    @property
+    def _question(self) -> Mapping[str, Any] | None:
+        """The record of the question of the step; None without one."""
+        return None if self.story is None else self.story.steps[self.step].question
 
     def _verdict(self, search_seconds: float = 0.0) -> Verdict:
         """Return the verdict. The best partition of a graph is searched only if there is time for it."""
@@ -1127,7 +1131,12 @@ class RooflineModel(Faced):
         return engine.draw(state, self.locale, width=fallback.WIDTH, words=words)
 
     def _bounds_table(self, rows: Rows) -> str:
-        """Return an HTML table of the first rows with their bounds on the focus chip; "" without a roof or kernels."""
+        """Return an HTML table of the first rows with their bounds on the focus chip.
+
+        "" without a roof or kernels, and while a question is asked that the numbers could answer.
+        """
+        if self._question is not None and not self._question.get("reading"):
+            return ""
         first = self.shown_kernels[rows[: fallback.MAX_ROWS]]
         if not len(first) or not self.all_chips:
             return ""
