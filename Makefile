@@ -2,7 +2,8 @@
 #
 #   make demo     JupyterLab on live charts and the lessons (BROWSER=none PORT=8899: print the address, open nothing)
 #   make test     every check; a part of it: lint types js unit notebooks browser
-#   make build    sdist and wheel in dist/
+#   make build    sdist, wheel and the front end's module in dist/
+#   make lock     write docs/packaging/demo.lock, the versions of all that the lessons in JupyterLab need
 #   make traits   write js/src/wire/traits.ts, the page's table of the synced traits, from their declarations
 #   make api      write tests/api.txt, the public interface that a test compares
 #   make consumer mypy and pyright on a program that uses the installed wheel
@@ -21,13 +22,14 @@
 #   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (minutes)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
 #   make docs     the documentation as a site in build/docs, opened page by page in Chromium (minutes)
+#   make lite     the course as a JupyterLite site in build/lite: Python in the reader's browser (minutes)
 #   make clean    remove what was built; distclean also removes .venv and node_modules
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs build \
+.PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs lite build lock \
   bench bundle clean distclean api consumer release-check traits lowest newest real-files gpu gpu-packages
 
 PYTHON ?= python3
@@ -123,9 +125,24 @@ docs: .venv/.docs course
 	sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees -c docs build/site build/docs
 	ROOFWIDGET_SITE=build/docs pytest -n 2 tests/docs/test_site.py
 
+# The versions in requirements.txt are those of the programs that write the site.
+lite: build
+	python tests/browser/chromium.py --install
+	uv venv --quiet --clear --python .venv/bin/python .hosts/lite
+	uv pip install --quiet --python .hosts/lite --requirement docs/lite/requirements.txt
+	python docs/lite/make_lite.py dist/*.whl build/lite .hosts/lite/bin/jupyter
+	ROOFWIDGET_LITE=build/lite pytest tests/docs/test_lite.py
+
 build: .venv/.dev
 	rm -rf dist
 	python -m build
+	cp roofwidget/static/roofwidget.mjs dist
+
+# The versions that docs/packaging/Dockerfile installs.
+lock: .venv/.dev
+	uv pip compile --quiet --upgrade --universal --python-version 3.10 --no-header --no-annotate --extra demo \
+	  --output-file docs/packaging/demo.lock pyproject.toml
+
 
 api: .venv/.dev
 	python -m tests.api

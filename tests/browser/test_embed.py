@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 import roofwidget as rw
+from tests.static_server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,22 +39,11 @@ SCENE = """(chart) => [
 ]"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves a folder without a line for each request."""
-
-    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}  # noqa: RUF012 - as its base
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as its base
-        pass
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[str]:
     rw.to_myst(rw.roofline([CHIP], KERNELS), tmp_path)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(tmp_path) as address:
+        yield address
 
 
 @pytest.fixture

@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import os
 import re
-import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,6 +19,7 @@ import roofwidget as rw
 from roofwidget import cli
 from roofwidget.readers.page import MARK
 from tests.places import ROOT, text_of
+from tests.static_server import serving
 
 VARIABLE = "ROOFWIDGET_SITE"
 if VARIABLE not in os.environ:
@@ -35,20 +33,10 @@ SERIOUS = """async () => (await axe.run()).violations.filter(({ impact }) => /se
   .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))"""
 
 
-class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a word."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def http_root() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(SITE)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(SITE) as address:
+        yield address
 
 
 @pytest.fixture(params=["http", "file"])
