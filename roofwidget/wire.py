@@ -224,11 +224,11 @@ def _communication(kernels: Kernels) -> dict[str, Any]:
     found = {} if kernels.communication is None else {"communication": asdict(kernels.communication)}
     if not communication.has_messages(kernels):
         return found
-    told = messages.messages(kernels)
-    columns = {name: _binary(getattr(told, name)) for name in ("size", "ranks", "count", "time", "fastest")}
-    names = ("kind", "group", *(() if told.series is None else ("series",)))
-    texts = {name: _texts(dict_encoded(getattr(told, name).tolist())) for name in names}
-    return {**found, "messages": {**texts, **columns, "waiting": _binary(told.slower_than_fastest)}}
+    table = messages.messages(kernels)
+    columns = {name: _binary(getattr(table, name)) for name in ("size", "ranks", "count", "time", "fastest")}
+    names = ("kind", "group", *(() if table.series is None else ("series",)))
+    texts = {name: _texts(dict_encoded(getattr(table, name).tolist())) for name in names}
+    return {**found, "messages": {**texts, **columns, "waiting": _binary(table.slower_than_fastest)}}
 
 
 def _instructions(kernels: Kernels) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def _instructions(kernels: Kernels) -> dict[str, Any]:
         "global": (found.global_intensity, found.global_rate),
         "shared": (found.shared_intensity, found.shared_rate),
     }
-    told = {
+    record = {
         "unit": found.unit,
         "peak": None if np.isnan(found.peak) else found.peak,
         "estimate": found.is_estimate,
@@ -253,7 +253,7 @@ def _instructions(kernels: Kernels) -> dict[str, Any]:
         "levels": [[level, _binary(intensity)] for level, intensity in found.intensity.items()],
         "accesses": [[space, *map(_binary, pair)] for space, pair in accesses.items()],
     }
-    return {"instructions": told}
+    return {"instructions": record}
 
 
 def _reasons(kernels: Kernels) -> dict[str, Any]:
@@ -262,7 +262,7 @@ def _reasons(kernels: Kernels) -> dict[str, Any]:
     if not found:
         return {}
     counters = kernels.read_as
-    told = [
+    records = [
         {
             "sentence": rule.sentence,
             "suggestion": rule.suggestion,
@@ -274,7 +274,7 @@ def _reasons(kernels: Kernels) -> dict[str, Any]:
     ]
     rows = np.concatenate([rows for _, rows in found]).astype("<i4")
     which = np.repeat(np.arange(len(found), dtype="<i4"), [len(rows) for _, rows in found])
-    return {"reasons": {"rules": told, "row": rows.data.cast("B"), "rule": which.data.cast("B")}}
+    return {"reasons": {"rules": records, "row": rows.data.cast("B"), "rule": which.data.cast("B")}}
 
 
 def _same_kernels(kernels: Kernels) -> memoryview | None:

@@ -30,7 +30,7 @@ _STARS: Final = {ParameterKind.var_positional: "*", ParameterKind.var_keyword: "
 def lines() -> list[str]:
     """Return the public interface, sorted in each of its parts."""
     package = griffe.load("roofwidget", search_paths=[ROOT], resolve_aliases=True)
-    parts = [_module(package, package), _command(), _schemas(), _wire()]
+    parts = [_module(package, package), _command("roofwidget", cli.make_parser()), _schemas(), _wire()]
     return [line for part in parts for line in sorted(part)]
 
 
@@ -107,14 +107,14 @@ def _signature(found: Any, *, bound: bool = False) -> str:
     return f"({', '.join(shown)})"
 
 
-def _command() -> Iterator[str]:
-    for action in cli.make_parser()._actions:
+def _command(name: str, command: argparse.ArgumentParser) -> Iterator[str]:
+    for action in command._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for name, parser in action.choices.items():
-                yield f"$ roofwidget {name}"
-                yield from (f"$ roofwidget {name} {_argument(one)}" for one in parser._actions if one.dest != "help")
+            for word, parser in action.choices.items():
+                yield f"$ {name} {word}"
+                yield from _command(f"{name} {word}", parser)
         elif action.dest != "help":
-            yield f"$ roofwidget {_argument(action)}"
+            yield f"$ {name} {_argument(action)}"
 
 
 def _argument(action: argparse.Action) -> str:

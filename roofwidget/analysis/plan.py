@@ -326,10 +326,10 @@ class _Facts:
         """Return from which columns the amounts of a row came; the source of the table where it does not say."""
         of_level = f"bytes:{self.latency.memory}"
         keys = [of_level if field == "bytes" and of_level in self.table.origin else field for field in fields]
-        told = [
+        names = [
             f"{key} from {text}" for key in keys if key in self.table.origin and (text := self.table.origin[key][row])
         ]
-        return "; ".join(dict.fromkeys(told)) or self.table.source or "the profile"
+        return "; ".join(dict.fromkeys(names)) or self.table.source or "the profile"
 
 
 def _chip(kernels: Kernels, given: ChipLike | None) -> Chip:
@@ -347,10 +347,10 @@ def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
         if not saved[row] > 0 or one.done or (kind and one.situation in NON_KERNELS):
             continue
         evidence = [Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"), _roof(facts, row)]
-        told = {reason.reason for reason in one.reasons}
-        by_waves = [] if told & _OF_WAVES else _wave_facts(facts, row)
+        found = {reason.reason for reason in one.reasons}
+        by_waves = [] if found & _OF_WAVES else _wave_facts(facts, row)
         # What no roof explains, counters may.
-        tries = [] if told and one.situation == NEITHER else [one.suggestion]
+        tries = [] if found and one.situation == NEITHER else [one.suggestion]
         for fact, action in (*_counter_facts(one), *_latency_facts(facts, row, one), *by_waves):
             evidence.append(fact)
             tries.append(action)
@@ -415,9 +415,9 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
             f"it has {counted(round(threads), 'thread')} at once: with one load of {_LOAD_BYTES} B for each, "
             f"{format_quantity(flying, 'B')} are in flight, and {format_quantity(roof.needed, 'B')} fill the bandwidth"
         )
-        is_told = any(reason.reason == _WAITS for reason in advice.reasons)
+        is_waiting = any(reason.reason == _WAITS for reason in advice.reasons)
         fact = Evidence(text, f"grid and block of the profile; {source}", flying, "B", is_estimate=True)
-        yield fact, "" if is_told else _MORE_IN_FLIGHT
+        yield fact, "" if is_waiting else _MORE_IN_FLIGHT
 
 
 def _wave_facts(facts: _Facts, row: int) -> Iterator[tuple[Evidence, str]]:

@@ -149,14 +149,14 @@ def rows_by_rule(columns: Columns, n: int) -> list[tuple[Rule, npt.NDArray[np.in
 
     Of several rules of one reason the first that holds says it.
     """
-    told: dict[str, Bools] = {}
+    earlier: dict[str, Bools] = {}
     found: list[tuple[Rule, npt.NDArray[np.intp]]] = []
     for rule in rules():
         if not rule.where.keys() <= columns.keys():
             continue
-        before = told.get(rule.reason, np.zeros(n, dtype=np.bool_))
+        before = earlier.get(rule.reason, np.zeros(n, dtype=np.bool_))
         holds = rule.holds(columns, n) & ~before
-        told[rule.reason] = before | holds
+        earlier[rule.reason] = before | holds
         if holds.any():
             found.append((rule, np.flatnonzero(holds)))
     return found

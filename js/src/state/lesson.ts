@@ -132,9 +132,9 @@ function groupsOf({ ops }: Graph, groups: Attempt): Groups | undefined {
   return isPartition ? (named as number[][]) : undefined;
 }
 
-/** Returns the largest tensor that kernels hand to others, and that stays on chip in the best partition. */
+/** Returns the largest tensor that one kernel writes and another reads, and that stays on chip in the best partition. */
 function largestBetween(graph: Graph, bytes: ArrayLike<number>, now: Groups, best: Groups): string {
-  const [still, between] = [handedOn(graph, best), handedOn(graph, now)];
+  const [still, between] = [passedBetween(graph, best), passedBetween(graph, now)];
   const costs = between.filter((tensor) => !still.includes(tensor));
   const nameOf = (tensor: number) => graph.tensors[tensor]?.name ?? "";
   const sizeOf = (tensor: number) => bytes[tensor] ?? 0;
@@ -145,12 +145,12 @@ function largestBetween(graph: Graph, bytes: ArrayLike<number>, now: Groups, bes
 }
 
 /** Returns the tensors that an op of one group writes and an op of another group reads. */
-function handedOn({ producer, consumers, tensors }: Graph, groups: Groups): number[] {
+function passedBetween({ producer, consumers, tensors }: Graph, groups: Groups): number[] {
   const groupOf = new Map(groups.flatMap((group, at) => group.map((op) => [op, at] as const)));
   return tensors.flatMap((_, tensor) => {
     const maker = groupOf.get(producer[tensor] as number);
-    const isHanded = maker !== undefined && consumers[tensor]?.some((op) => groupOf.get(op) !== maker);
-    return isHanded ? [tensor] : [];
+    const isPassed = maker !== undefined && consumers[tensor]?.some((op) => groupOf.get(op) !== maker);
+    return isPassed ? [tensor] : [];
   });
 }
 

@@ -21,28 +21,28 @@ export const peakText = ({ peak, isEstimate }: InstructionRoofline) =>
 /** Returns the head and the rows of the tooltip of a kernel. */
 export function instructionCard(
   kernels: Kernels,
-  told: InstructionRoofline,
+  counts: InstructionRoofline,
   row: number,
 ): readonly [name: string, rows: readonly TooltipRow[]] {
   const at = (column: Float64Array | undefined) => column?.[row] ?? Number.NaN;
-  const rate = at(told.rate);
-  const levels = [...told.levels].map(([level, column]): TooltipRow => {
-    const share = rate / (at(column) * (told.roofs.get(level) ?? Number.NaN));
+  const rate = at(counts.rate);
+  const levels = [...counts.levels].map(([level, column]): TooltipRow => {
+    const share = rate / (at(column) * (counts.roofs.get(level) ?? Number.NaN));
     const parts = [...known(at(column), formatSignificant), ...known(share, (of) => words.ofRoof(formatPercent(of)))];
     return [`${LEVEL_SIGNS[level] ?? ""} ${words.perLevelRow(level)}`.trim(), parts.join(" · ")];
   });
   const accesses = (["global", "shared"] as const).map((space): TooltipRow => {
-    const [each = ""] = known(1 / at(told.accesses.get(space)?.intensity), (count) =>
+    const [each = ""] = known(1 / at(counts.accesses.get(space)?.intensity), (count) =>
       words.each[space](formatSignificant(count)),
     );
     return [words.accesses[space], each];
   });
-  const [share = ""] = known(at(told.utilization), formatPercent);
+  const [share = ""] = known(at(counts.utilization), formatPercent);
   const rows: TooltipRow[] = [
     [words.rate, instructionRate(rate)],
     ...levels,
-    [words.lowest, share && `${share} · ${boundText(told, row)}`],
-    [words.lanes, known(at(told.lanes), formatPercent)[0] ?? ""],
+    [words.lowest, share && `${share} · ${boundText(counts, row)}`],
+    [words.lanes, known(at(counts.lanes), formatPercent)[0] ?? ""],
     ...accesses,
   ];
   return [nameOf(kernels, row), rows.filter(([, value]) => value !== "")];
@@ -54,13 +54,13 @@ function boundText({ bound }: InstructionRoofline, row: number): string {
 }
 
 /** Returns what is said of a kernel: its roof as a formula, and how much of it the kernel reaches. */
-export function instructionFormula(kernels: Kernels, told: InstructionRoofline, row: number): string {
-  const rate = told.rate[row] as number;
+export function instructionFormula(kernels: Kernels, counts: InstructionRoofline, row: number): string {
+  const rate = counts.rate[row] as number;
   if (!(rate > 0)) return `${shortNameOf(kernels, row)}: ${words.uncounted}`;
-  const share = told.utilization[row] as number;
-  const level = boundText(told, row);
-  const bandwidth = told.roofs.get(level);
-  const intensity = told.levels.get(level)?.[row];
+  const share = counts.utilization[row] as number;
+  const level = boundText(counts, row);
+  const bandwidth = counts.roofs.get(level);
+  const intensity = counts.levels.get(level)?.[row];
   const name = `${shortNameOf(kernels, row)}: ${instructionRate(rate)}`;
   if (!Number.isFinite(share)) return `${name}; ${words.unknownRoof}`;
   const roof = instructionRate(rate / share);
@@ -70,8 +70,8 @@ export function instructionFormula(kernels: Kernels, told: InstructionRoofline, 
 }
 
 /** Returns what is said of the plane if no kernel is hovered or selected. */
-export function instructionSentence(told: InstructionRoofline | null): string {
-  if (!told) return words.noCounts;
-  if (told.roofs.size === 0 && Number.isNaN(told.peak)) return words.noRoofs;
-  return told.isEstimate ? `${words.model}; ${words.estimate}` : words.model;
+export function instructionSentence(counts: InstructionRoofline | null): string {
+  if (!counts) return words.noCounts;
+  if (counts.roofs.size === 0 && Number.isNaN(counts.peak)) return words.noRoofs;
+  return counts.isEstimate ? `${words.model}; ${words.estimate}` : words.model;
 }

@@ -11,7 +11,7 @@ const PERCENT = " (%)";
 const MIN_WHOLE = 1000;
 
 /** A reason with its numbers. */
-interface ToldReason {
+interface ReasonText {
   readonly sentence: string;
   readonly suggestion: string;
   /** The profiler's names of the counters, as text. */
@@ -31,7 +31,7 @@ function counterText({ extra }: Kernels, row: number, name: string): string | un
 }
 
 /** Returns why a kernel is slow; empty if its counters do not show it. */
-export function reasonsOf(kernels: Kernels, row: number): ToldReason[] {
+export function reasonsOf(kernels: Kernels, row: number): ReasonText[] {
   const filled = (text: string) =>
     text.replace(/\{([^{}]+)\}/g, (_, name: string) => counterText(kernels, row, name) ?? name);
   return (kernels.reasons.get(row) ?? []).map(({ sentence, suggestion, source, counters }) => ({

@@ -136,6 +136,6 @@ describe("the scene of the instruction roofline", () => {
       rows: { kernels: { value: kernels }, selected: { value: [] }, pointed: { value: null } },
     } as unknown as Store;
     const empty = instructionScene(store, SIZE, LIGHT);
-    expect([empty.told, empty.drawn, empty.roofs, empty.walls]).toEqual([null, [], [], []]);
+    expect([empty.counts, empty.drawn, empty.roofs, empty.walls]).toEqual([null, [], [], []]);
   });
 });

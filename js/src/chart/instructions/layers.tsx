@@ -17,9 +17,9 @@ const shapeAt = (level: string) => SHAPES[level] ?? SIDES.memory;
 const [ACCESS_PX, SIGN_PX] = [5, 5];
 
 /** The corners of the highest roof, for the area under it, px. */
-function highestOf({ roofs, told, scales: { plot, y } }: InstructionScene): readonly Spot[] {
+function highestOf({ roofs, counts, scales: { plot, y } }: InstructionScene): readonly Spot[] {
   const [highest] = [...roofs].sort((a, b) => a.start[1] - b.start[1]);
-  const flat = told && told.peak > 0 ? y(told.peak) : plot.top;
+  const flat = counts && counts.peak > 0 ? y(counts.peak) : plot.top;
   if (!highest) return [];
   return [highest.start, highest.corner, [plot.right, flat]];
 }
@@ -60,11 +60,11 @@ function WallTexts({ scene: { walls, theme } }: { readonly scene: InstructionSce
 }
 
 function Roofs({ scene }: { readonly scene: InstructionScene }) {
-  const { roofs, told, scales, theme } = scene;
+  const { roofs, counts, scales, theme } = scene;
   const { plot, y } = scales;
-  const hasPeak = told !== null && told.peak > 0;
+  const hasPeak = counts !== null && counts.peak > 0;
   const first = Math.min(...roofs.map(({ corner }) => corner[0]));
-  const flat = hasPeak ? `M${px(Number.isFinite(first) ? first : plot.left)},${px(y(told.peak))}H${plot.right}` : "";
+  const flat = hasPeak ? `M${px(Number.isFinite(first) ? first : plot.left)},${px(y(counts.peak))}H${plot.right}` : "";
   return (
     <>
       {roofs.map(({ level, start, corner }) => (
@@ -76,13 +76,13 @@ function Roofs({ scene }: { readonly scene: InstructionScene }) {
           data-rw="instruction-roof"
         />
       ))}
-      <path d={flat} stroke={theme.text} stroke-width={2.5} stroke-dasharray={told?.isEstimate ? "5 4" : undefined} />
+      <path d={flat} stroke={theme.text} stroke-width={2.5} stroke-dasharray={counts?.isEstimate ? "5 4" : undefined} />
     </>
   );
 }
 
 function RoofTexts({ scene }: { readonly scene: InstructionScene }) {
-  const { roofs, told, scales, theme } = scene;
+  const { roofs, counts, scales, theme } = scene;
   const slope = ({ level, start, corner, share, text }: RoofLine) => (
     <SlopeText
       key={level}
@@ -94,9 +94,9 @@ function RoofTexts({ scene }: { readonly scene: InstructionScene }) {
   return (
     <>
       {roofs.map((roof) => slope(roof))}
-      {told && told.peak > 0 && (
-        <Text theme={theme} x={scales.plot.right - 4} y={scales.y(told.peak) - 8} text-anchor="end" bold={words.peak}>
-          {peakText(told)}
+      {counts && counts.peak > 0 && (
+        <Text theme={theme} x={scales.plot.right - 4} y={scales.y(counts.peak) - 8} text-anchor="end" bold={words.peak}>
+          {peakText(counts)}
         </Text>
       )}
     </>
@@ -158,10 +158,10 @@ function Marked({ scene }: { readonly scene: InstructionScene }) {
 
 /** All layers of the plane. */
 export function InstructionLayers({ scene }: { readonly scene: InstructionScene }) {
-  const { scales, theme, told, drawn, names, roofs } = scene;
+  const { scales, theme, counts, drawn, names, roofs } = scene;
   const { plot } = scales;
   const area = highestOf(scene);
-  const note = !told ? words.noCounts : roofs.length === 0 && !(told.peak > 0) ? words.noRoofs : "";
+  const note = !counts ? words.noCounts : roofs.length === 0 && !(counts.peak > 0) ? words.noRoofs : "";
   return (
     <>
       {area.length > 0 && (
@@ -173,7 +173,7 @@ export function InstructionLayers({ scene }: { readonly scene: InstructionScene 
         scales={scales}
         theme={theme}
         format={[formatTick, formatTick]}
-        titles={[words.axisX, words.axisY[told?.unit ?? "warp"]]}
+        titles={[words.axisX, words.axisY[counts?.unit ?? "warp"]]}
       />
       <Clip box={plot}>
         <Walls scene={scene} />

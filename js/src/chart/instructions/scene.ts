@@ -92,7 +92,7 @@ export interface InstructionScene {
   readonly theme: Theme;
   readonly kernels: Kernels;
   /** Null if the kernels have no counts of instructions. */
-  readonly told: InstructionRoofline | null;
+  readonly counts: InstructionRoofline | null;
   readonly roofs: readonly RoofLine[];
   readonly walls: readonly WallLine[];
   /** Longest time first. */
@@ -118,9 +118,9 @@ function rowsOf({ rows }: Store, { rate, levels }: InstructionRoofline): number[
 
 export function instructionScene(store: Store, size: Size, theme: Theme): InstructionScene {
   const kernels = store.rows.kernels.value;
-  const told = kernels.instructions;
-  const rows = told ? rowsOf(store, told) : [];
-  const scales = scalesOf(size, told, rows);
+  const counts = kernels.instructions;
+  const rows = counts ? rowsOf(store, counts) : [];
+  const scales = scalesOf(size, counts, rows);
   const { x, y, plot } = scales;
   const [selected, pointed] = [store.rows.selected.value, store.rows.pointed.value];
   const isAny = selected.length > 0;
@@ -129,8 +129,8 @@ export function instructionScene(store: Store, size: Size, theme: Theme): Instru
     plot,
   );
   const drawn = rows.map((row, at): KernelMarks => {
-    const height = y(told?.rate[row] as number);
-    const marks = [...(told?.levels ?? [])].flatMap(([level, column]): Mark[] => {
+    const height = y(counts?.rate[row] as number);
+    const marks = [...(counts?.levels ?? [])].flatMap(([level, column]): Mark[] => {
       const ratio = column[row] as number;
       if (!(ratio > 0)) return [];
       const beyond = ratio < x.domain[0] ? -1 : ratio > x.domain[1] ? 1 : 0;
@@ -143,14 +143,14 @@ export function instructionScene(store: Store, size: Size, theme: Theme): Instru
       isFaded: isAny && row !== pointed && !selected.includes(row),
     };
   });
-  const roofs = told ? roofLines(told, scales) : [];
+  const roofs = counts ? roofLines(counts, scales) : [];
   const marked = drawn.filter(({ row }) => row === pointed || selected.includes(row));
   const edge = (one: KernelMarks) => (one.marks[0] as Mark).x;
   return {
-    ...{ scales, theme, kernels, told, roofs, drawn },
-    walls: told ? wallLines(told, scales, marksOf(drawn)) : [],
+    ...{ scales, theme, kernels, counts, roofs, drawn },
+    walls: counts ? wallLines(counts, scales, marksOf(drawn)) : [],
     walk: [...drawn].sort((a, b) => edge(a) - edge(b) || a.row - b.row),
-    marked: marked.map((one) => ({ ...one, accesses: told ? accessMarks(told, one.row, scales) : [] })),
+    marked: marked.map((one) => ({ ...one, accesses: counts ? accessMarks(counts, one.row, scales) : [] })),
     names: isNarrow(size) ? [] : namesOf(kernels, drawn, plot, roofs),
   };
 }
@@ -161,16 +161,16 @@ const colourOf = (theme: Theme, colouring: Colouring, row: number): string => {
   return colouring.kind === "number" ? (theme.scale[code] as string) : categoryColour(theme, colouring, code);
 };
 
-function scalesOf(size: Size, told: InstructionRoofline | null, rows: readonly number[]): Scales {
+function scalesOf(size: Size, counts: InstructionRoofline | null, rows: readonly number[]): Scales {
   const plot = plotIn(size);
   const at = (columns: readonly Float64Array[]) =>
     columns.flatMap((column) => rows.map((row) => column[row] as number)).filter((value) => value > 0);
-  const accesses = [...(told?.accesses.values() ?? [])];
+  const accesses = [...(counts?.accesses.values() ?? [])];
   const [least, most] = MAX_REACH;
-  const ratios = at([...(told?.levels.values() ?? []), ...accesses.map(({ intensity }) => intensity)]);
-  const rates = at(told ? [told.rate, ...accesses.map(({ rate }) => rate)] : []);
-  const peak = told && told.peak > 0 ? told.peak : Number.NaN;
-  const corners = [...(told?.roofs.values() ?? [])].map((roof) => peak / roof).filter((corner) => corner > 0);
+  const ratios = at([...(counts?.levels.values() ?? []), ...accesses.map(({ intensity }) => intensity)]);
+  const rates = at(counts ? [counts.rate, ...accesses.map(({ rate }) => rate)] : []);
+  const peak = counts && counts.peak > 0 ? counts.peak : Number.NaN;
+  const corners = [...(counts?.roofs.values() ?? [])].map((roof) => peak / roof).filter((corner) => corner > 0);
   const all = [...ratios.filter((ratio) => ratio >= least && ratio <= most), ...corners];
   const low = Math.min(isNarrow(size) ? NARROW_REACH : REACH[0], ...all.map((value) => value / 2));
   const high = Math.max(REACH[1], ...all.map((value) => value * 2));

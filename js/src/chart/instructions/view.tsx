@@ -25,7 +25,7 @@ export function InstructionChart({ store, size, theme, below, tools }: PlaneProp
   // Which of its points the tooltip of the hovered kernel is beside.
   const level = useSignal("");
   const scene = instructionScene(store, size, theme);
-  const { scales, kernels, told, drawn, walk, marked } = scene;
+  const { scales, kernels, counts, drawn, walk, marked } = scene;
   const { pointed, selected, hover, select } = store.rows;
   const hovered = marked.find(({ row }) => row === pointed.value);
   const mark = hovered?.marks.find((one) => one.level === level.value) ?? hovered?.marks[0];
@@ -66,7 +66,7 @@ export function InstructionChart({ store, size, theme, below, tools }: PlaneProp
     used(event);
   }
 
-  const [name, every] = mark && told ? instructionCard(kernels, told, mark.row) : ["", []];
+  const [name, every] = mark && counts ? instructionCard(kernels, counts, mark.row) : ["", []];
   const rows = store.lesson.hidesHint("points") ? [] : every;
   return (
     <SvgPlane
