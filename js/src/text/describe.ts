@@ -213,7 +213,7 @@ function withoutUnit(text: string, other: string): string {
 
 /**
  * Returns the rows of the tooltip of a hovered kernel: how long it takes, what it reaches, and what bounds it. An unknown
- * bound has its reason.
+ * bound has its reason. Latency and the counters that explain the kernel come last.
  */
 export function briefRows(kernels: Kernels, row: number, roof: Roof, roofs: readonly Roof[] = []): TooltipRow[] {
   const words = strings.tooltip;
