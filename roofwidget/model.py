@@ -35,7 +35,7 @@ from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state import rules, snapshots
 from roofwidget.state.cell import Make
 from roofwidget.state.field import Refused
-from roofwidget.state.lesson import was_shown
+from roofwidget.state.lesson import hides_headline, hides_numbers, was_shown
 from roofwidget.state.moves import bound_where_measured, check_can_move, checked_factor, row_called
 from roofwidget.state.rates import NO_CHIPS_HINT, chip_called, roof_precision
 from roofwidget.state.state import TRAITS, State, from_wire, session_value, values_of_step, wire_value
@@ -653,7 +653,7 @@ class RooflineModel(Faced):
         A title is in the picture.
         """
         found = self._verdict()
-        return verdict.Verdict() if self._question is not None or found.rule == "title" else found
+        return verdict.Verdict() if hides_headline(self._question) or found.rule == "title" else found
 
     @property
     def _question(self) -> Mapping[str, Any] | None:
@@ -1135,7 +1135,7 @@ class RooflineModel(Faced):
 
         "" without a roof or kernels, and while a question is asked that the numbers could answer.
         """
-        if self._question is not None and not self._question.get("reading"):
+        if hides_numbers(self._question):
             return ""
         first = self.shown_kernels[rows[: fallback.MAX_ROWS]]
         if not len(first) or not self.all_chips:

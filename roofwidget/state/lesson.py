@@ -142,6 +142,17 @@ def _question_of(record: Any) -> Mapping[str, Any] | None:
     return record
 
 
+def hides_headline(question: Mapping[str, Any] | None) -> bool:
+    """Return whether the verdict on a chart is hidden while a question is open, as `hintsTo` of the page does."""
+    return question is not None and not question.get("reading")
+
+
+def hides_numbers(question: Mapping[str, Any] | None) -> bool:
+    """Return whether the numbers of kernels are hidden too. The kernel of a marker has no row on the page."""
+    is_of_roof = question is not None and (question.get("kind") == "merge" or question.get("on") in QUANTITIES)
+    return hides_headline(question) and not is_of_roof
+
+
 def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:
     """Return all answers by the key of their question: finite numbers, texts, or groups of names of ops.
 

@@ -43,7 +43,7 @@ class Grade(EqualWhereUnknown):
     answer
         The answer that counts; None if there is none.
     attempts
-        How many answers were given.
+        How many attempts were made. An answer that cannot be read, or that is the same once more, is none.
     message
         What the learner is told about the answer. If there is none, the message names an answer whose key is similar
         and belongs to no question.
@@ -147,13 +147,19 @@ def tried(question: Question, given: Iterable[Any]) -> list[Tried]:
             is_shown = True
             continue
         check = question.check(value, len(attempts) + 1)
-        # An option may be named by its text and by its id.
-        one = check.said if question.kind == "choice" else value
+        one = _told_apart(question, value, check)
         is_attempt = check.said != "invalid" and one not in attempts
         if is_attempt:
             attempts.append(one)
         found.append(Tried(value, check, len(attempts) if is_attempt else 0, is_shown))
     return found
+
+
+def _told_apart(question: Question, value: Any, check: Check) -> Any:
+    """Return what is equal for equal answers: an option has a text and an id, and a number has several spellings."""
+    if question.kind == "choice":
+        return check.said
+    return value if question.kind == "merge" else question.number(value)
 
 
 Answers: TypeAlias = "RooflineModel | Mapping[str, Any] | str | os.PathLike[str]"
@@ -232,7 +238,7 @@ def _mastery(answers: Any, questions: Any) -> Grades:
 
 def _best(grades: Sequence[Grade]) -> Grade:
     """Return the best grade of a question's variants, with the answers to all of them counted."""
-    answered = [one for one in grades if one.attempts] or grades
+    answered = [one for one in grades if one.answer is not None] or grades
     best = max(answered, key=lambda one: one.points)
     return replace(best, attempts=sum(one.attempts for one in grades))
 
@@ -273,7 +279,7 @@ def _question(given: Any) -> Question:
 
 
 def _with_hint(grade: Grade) -> Grade:
-    if grade.correct or not grade.attempts:
+    if grade.correct or grade.answer is None:
         return grade
     hint = (
         "The answers come with another prompt of this question: was it made with another seed or another version of "
@@ -327,7 +333,8 @@ def _grade(question: Question, given: Iterable[Any], counts: str, strays: Sequen
     if check.correct and not is_right:
         message = "Given after the answer was shown."
     points = 0 if not is_right else _decayed(question, counting.attempt) if counts == "decay" else 1
-    return Grade(question.key, is_right, counting.value, len(answers), message, check.factor, points)
+    attempts = max(one.attempt for one in answers)
+    return Grade(question.key, is_right, counting.value, attempts, message, check.factor, points)
 
 
 def _counting(answers: Sequence[Tried], counts: str) -> Tried:

@@ -239,7 +239,8 @@ def test_a_number_earns_points_by_the_rule_that_the_lecturer_chooses(
     rules: tuple[Any, ...] = ("decay", "first", "last", "best")
     assert [rw.grade(model, counts=rule).points for rule in rules] == pytest.approx(list(points))
     assert rw.grade(model).points == pytest.approx(points[0])
-    assert rw.grade(model)["q"].attempts == len(answers) - answers.count(SHOWN)
+    # Different answers that can be read.
+    assert rw.grade(model)["q"].attempts == len({one for one in answers if isinstance(one, int)})
 
 
 @pytest.mark.parametrize(

@@ -20,20 +20,22 @@ type Lesson = ReturnType<typeof createLesson>;
 export type Hidden = ReadonlySet<string> | "all";
 
 /**
- * What can tell the answer to an open question. "sentence", "table", "comparison", "projection" and "fusion" are panels;
- * "operations" the counts of the ops of a graph; "points" the numbers beside points; "ridge" the numbers at ridge points.
+ * What can tell the answer to an open question. "headline" is the verdict above the chart; "sentence", "table",
+ * "comparison", "projection" and "fusion" are panels; "operations" the counts of the ops of a graph; "points" the numbers
+ * beside points; "ridge" the numbers at ridge points.
  */
 export type Hint =
-  | ("sentence" | "table" | "comparison" | "projection" | "fusion")
+  | ("headline" | "sentence" | "table" | "comparison" | "projection" | "fusion")
   | ("operations" | "points" | "ridge");
 
-const OF_GRAPH: readonly Hint[] = ["fusion", "operations"];
+const OF_GRAPH: readonly Hint[] = ["headline", "fusion", "operations"];
 const NUMBERS: readonly Hint[] = ["sentence", "table", "comparison", "projection", "points", ...OF_GRAPH];
 
-/** Returns what a question hides beside kernels until it is answered. */
+/** Returns what a question hides beside kernels until it is answered. Pictures of Python hide the same. */
 function hintsTo({ kind, on, kernel, unit, reading }: Question): readonly Hint[] {
   const isRoof = on === "bandwidth" || on === "peak_flops";
-  if (reading || kind === "merge" || isRoof) return [];
+  if (reading) return [];
+  if (kind === "merge" || isRoof) return ["headline"];
   // The kernel of a marker is hidden everywhere but in its graph.
   if (kind === "drag" && kernel !== null) return OF_GRAPH;
   return unit === "FLOP/B" ? [...NUMBERS, "ridge"] : NUMBERS;
@@ -51,6 +53,10 @@ export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | u
   const question = computed(() => current.value?.question ?? undefined);
   const given = computed(() => lookUp(answers.value, question.value?.key ?? "") ?? []);
   const attempts = computed(() => given.value.filter((one) => !isShown(one)));
+  // An earlier answer once more is no further attempt.
+  const tries = computed(
+    () => attempts.value.filter((one, at, all) => all.findIndex((other) => isEqual(one, other)) === at).length,
+  );
   const isRevealed = computed(() => {
     const asked = question.value;
     if (!asked) return false;
@@ -72,20 +78,18 @@ export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | u
     current,
     question,
     attempts,
+    tries,
     isRevealed,
     hidden,
     hidesHint: (hint: Hint) => hints.value.includes(hint),
     reveal: () => add(SHOWN),
     giveAnswer(answer: Attempt) {
-      // The same answer once more is no further attempt.
       if (!isEqual(answer, attempts.value.at(-1))) add(answer);
     },
     forgetAnswers: () => edits.set({ answers: {} }),
     verdict: computed(() => {
       const [asked, last] = [question.value, attempts.value.at(-1)];
-      // An earlier answer once more is no further attempt either.
-      const tried = attempts.value.filter((one, at, all) => all.findIndex((other) => isEqual(one, other)) === at);
-      return asked && last !== undefined ? verdictOf(asked, last, tried.length, workload.value) : undefined;
+      return asked && last !== undefined ? verdictOf(asked, last, tries.value, workload.value) : undefined;
     }),
     /** Returns the values of all traits that a step sets. */
     valuesAt: (at: number) => edits.decoded({ ...story.value?.base, ...story.value?.steps[at]?.changes }),

@@ -423,6 +423,8 @@ export interface LessonSlice {
   readonly answers: Signals["answers"];
   /** All answers to the question, the latest last, without the note that the answer was shown. */
   readonly attempts: ReadonlySignal<readonly Attempt[]>;
+  /** How many different answers these are. */
+  readonly tries: ReadonlySignal<number>;
   /** The value at the marker of a drag; undefined until the learner moves the marker. */
   readonly prediction: Signal<number | undefined>;
   giveAnswer(given: Attempt): void;

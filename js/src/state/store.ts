@@ -143,7 +143,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
   }
   const told = (verdict: typeof derived.headline) =>
     computed(() => {
-      if (lesson.question.value && !lesson.isRevealed.value) return;
+      if (lesson.hidesHint("headline")) return;
       const isTitled = signals.title.value !== "" && !(kernels.value.totalTime > 0);
       return verdict.value?.headline && !isTitled ? verdict.value : undefined;
     });

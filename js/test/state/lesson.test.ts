@@ -1,6 +1,7 @@
 // The steps of a story in the store: what each shows, what is hidden, and what Python hears.
 
 import { describe, expect, it, vi } from "vitest";
+import golden from "../../../tests/golden/open_questions.json";
 import { captionOf } from "../../src/chart/caption.ts";
 import { pictureOf } from "../../src/chart/picture.tsx";
 import { LIGHT } from "../../src/chart/theme.ts";
@@ -271,7 +272,8 @@ describe("a hidden kernel", () => {
 });
 
 describe("an open question", () => {
-  const HINTS = ["sentence", "table", "comparison", "projection", "fusion", "operations", "points", "ridge"] as const;
+  const PANELS = ["headline", "sentence", "table", "comparison", "projection", "fusion"] as const;
+  const HINTS = [...PANELS, "operations", "points", "ridge"] as const;
   const hintsOf = (question: Partial<Question>) => {
     const { store } = onKernels([{ question: makeQuestion(question) }]);
     return HINTS.filter(store.lesson.hidesHint);
@@ -286,13 +288,35 @@ describe("an open question", () => {
     expect(hintsOf({ kind: "drag", on: "intensity" })).toEqual(HINTS);
   });
   it("about a hidden kernel hides its op", () => {
-    expect(hintsOf({ kind: "drag", on: "intensity", kernel: "gelu" })).toEqual(["fusion", "operations"]);
+    expect(hintsOf({ kind: "drag", on: "intensity", kernel: "gelu" })).toEqual(["headline", "fusion", "operations"]);
   });
   it("hides nothing that the learner needs for the answer", () => {
     expect(hintsOf({ reading: true })).toEqual([]);
-    expect(hintsOf({ kind: "drag", on: "bandwidth", unit: "B/s" })).toEqual([]);
-    expect(hintsOf({ kind: "drag", on: "peak_flops", unit: "FLOP/s" })).toEqual([]);
-    expect(hintsOf({ kind: "merge", answer: [["a"]] })).toEqual([]);
+    expect(hintsOf({ kind: "drag", on: "bandwidth", unit: "B/s" })).toEqual(["headline"]);
+    expect(hintsOf({ kind: "drag", on: "peak_flops", unit: "FLOP/s" })).toEqual(["headline"]);
+    expect(hintsOf({ kind: "merge", answer: [["a"]] })).toEqual(["headline"]);
+  });
+  it.each(golden.cases)("hides the verdict and the numbers that the golden file says: $question", (one) => {
+    const kind = "on" in one.question ? "drag" : "number";
+    const hidden = hintsOf({ kind, ...(one.question as Partial<Question>) });
+    expect([hidden.includes("headline"), hidden.includes("table")]).toEqual([one.headline, one.numbers]);
+  });
+  it("leaves the headline to a question whose answer is read off the page", () => {
+    const drawn = (reading: boolean) => {
+      const { store } = onKernels([{ question: makeQuestion({ reading }) }]);
+      return [store.rows.headline.value?.headline, store.rows.pictureHeadline.value?.rule];
+    };
+    expect(drawn(false)).toEqual([undefined, undefined]);
+    expect(drawn(true)).toEqual([
+      // At their roofs 0.1 s and 4 s would remain.
+      "Up to 1.1 s of 5.2 s could be saved: kernels run at 79 % of their roofs.",
+      "spread",
+    ]);
+  });
+  it("counts different answers", () => {
+    const { store } = onKernels([{ question: makeQuestion() }]);
+    for (const given of [50, 60, 60, 50]) store.lesson.giveAnswer(given);
+    expect([store.lesson.attempts.value, store.lesson.tries.value]).toEqual([[50, 60, 50], 2]);
   });
   it("hides until the answer is found or shown", () => {
     const { store } = onKernels([{ question: makeQuestion() }, {}]);

@@ -56,7 +56,7 @@ export function QuestionPanel({ store, question }: QuestionProps) {
         attempts.value.length > 0 && (
           <p class="rw-row">
             <Button onClick={() => keepFocus(store.lesson.reveal)}>{words.show}</Button>
-            <span class="rw-muted">{words.attempts(attempts.value.length)}</span>
+            <span class="rw-muted">{words.attempts(store.lesson.tries.value)}</span>
           </p>
         )
       )}
