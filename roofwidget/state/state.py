@@ -145,6 +145,7 @@ def change(state: State, named: Mapping[str, Any]) -> State:
     values = vars(draft)
     given = {name: _formed(name, value, state) for name, value in named.items()}
     further: Mapping[str, Any] = {}
+    wanted: Mapping[str, Any] = given
     due = sorted({*_FOLLOWING, *map(_PLACES.__getitem__, given)})
     while due:
         name, field = _ORDER[due.pop(0)]
@@ -155,10 +156,11 @@ def change(state: State, named: Mapping[str, Any]) -> State:
             elif is_named:
                 _set(draft, field, _formed(name, from_wire(name, further[name]), state))
             if field.follow is not None and (is_named or _has_changed(values, old, _TRIGGERS[name])):
-                more = field.follow(draft, state, given)
+                more = field.follow(draft, state, wanted)
                 if more:
                     # The step of a story is one of the first fields: what it sets comes later.
                     further = _allowed(more, draft.step)
+                    wanted = {**further, **given}
                     due = sorted({*due, *map(_PLACES.__getitem__, more)})
         except (Refused, WrongFormError) as error:
             if name in further and name not in given:

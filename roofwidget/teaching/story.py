@@ -21,6 +21,7 @@ from roofwidget.state.what_if import QUANTITIES
 from roofwidget.support import markdown
 from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
 from roofwidget.support.text_tables import escaped
+from roofwidget.teaching.charts import charts_of
 from roofwidget.teaching.question import Question, by_key
 from roofwidget.widget import RooflineWidget
 
@@ -201,9 +202,16 @@ def ask(*questions: Question, **traits: Any) -> RooflineWidget:
     Parameters
     ----------
     questions
-        The widget shows the setup of the first question that has a setup. Otherwise it is empty.
+        Each is a step with the chips and kernels of its `Question.setup`, and with the focus chip, the rates and what
+        else the setup says. A question without a setup has an empty chart.
     **traits
-        Arguments of `RooflineWidget`, such as ``chips``. They replace those of the setup.
+        Arguments of `RooflineWidget`, such as ``chips``. They hold for all questions and replace those of the setups.
+
+    Raises
+    ------
+    ValueError
+        If a question drags a roof without a chip, or if one widget cannot show the charts of all: some questions have
+        kernels and others a graph, or a setup sets what is the same for all steps, such as the title.
 
     Examples
     --------
@@ -213,11 +221,10 @@ def ask(*questions: Question, **traits: Any) -> RooflineWidget:
     >>> widget.answer("ridge") is None
     True
     """
-    setup = next((dict(one.setup) for one in questions if one.setup), {})
-    graph = next(({"graph": one.graph} for one in questions if one.graph is not None), {})
-    chosen = {**({} if "kernels" in setup or "graph" in setup else graph), **setup, **traits}
-    widget = RooflineWidget(**{"chips": [], "kernels": None if "graph" in chosen else [], **chosen})
-    Story(widget, questions)
+    charts = charts_of(questions, traits)
+    widget = RooflineWidget(**charts.traits)
+    steps = zip(questions, charts.changes, strict=True)
+    Story(widget, [Step(changes=changes, question=question) for question, changes in steps])
     return widget
 
 
@@ -249,6 +256,7 @@ def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
     for at, step in enumerate(steps):
         _change(copy, step.changes, at)
         _check_graph(step.question, copy, at)
+        _check_roof(step.question, copy, at)
         now = copy.wire_values(names)
         differing = {name: value for name, value in now.items() if value != base[name]}
         record = None if step.question is None else step.question.to_record()
@@ -300,3 +308,9 @@ def _check_graph(question: Question | None, copy: RooflineModel, at: int) -> Non
     shown = () if copy.partition is None else copy.partition.graph.ops
     if {op.name for op in shown} != {op.name for op in question.graph.ops}:
         raise ValueError(f"steps[{at}]: question '{question.key}' merges other ops than those of the widget's graph")
+
+
+def _check_roof(question: Question | None, copy: RooflineModel, at: int) -> None:
+    """Raise `ValueError` if a learner cannot drag the roof that a question asks for: no chip is shown."""
+    if question is not None and question.on in QUANTITIES and copy.focus_chip not in copy.shown:
+        raise ValueError(f"steps[{at}]: question '{question.key}' drags the roof of a chip, and none is shown")

@@ -526,6 +526,103 @@ def test_asking_shows_the_setup_of_the_question() -> None:
     assert rw.ask(merge, chips=["v5p"]).partition is not None
 
 
+def setup_of(name: str, peak: str, kernel: str, **more: Any) -> dict[str, Any]:
+    chip = rw.Chip(name, {"bf16": peak}, {"HBM": "1 TB/s"})
+    return {"chips": [chip], "kernels": [rw.Kernel(kernel, 1e12, 1e10)], **more}
+
+
+def test_each_question_has_its_own_chip_its_own_kernels_and_its_own_rates() -> None:
+    one = rw.Question(key="one", prompt="?", answer=2e12, on="bandwidth", setup=setup_of("One", "9 TFLOP/s", "matmul"))
+    two = rw.Question(
+        key="two", prompt="?", answer=3e12, on="bandwidth", setup=setup_of("Two", "8 TFLOP/s", "copy", precision="bf16")
+    )
+    # The same chip with another peak, and a kernel of the same name.
+    other = rw.Question(key="other", prompt="?", answer=1.0, setup=setup_of("One", "7 TFLOP/s", "matmul"))
+    widget = rw.ask(one, two, ridge(), other)
+    seen = []
+    for step in range(4):
+        widget.step = step
+        shown = [widget.chip(key).peak_flops["bf16"] for key in widget.shown]
+        seen.append((shown, widget.precision, widget.kernels.names[widget.filtered_rows].tolist()))
+    assert seen == [
+        ([9e12], "auto", ["matmul"]),
+        ([8e12], "bf16", ["copy"]),
+        ([], "auto", []),
+        ([7e12], "auto", ["matmul"]),
+    ]
+    assert widget.hidden_panels == ("filters",)
+    # Each drag moves the roof of its own chip, and another step takes it back.
+    widget.step = 0
+    widget.bandwidth = 2e12
+    assert list(widget.what_if) == [widget.chip("One").id]
+    widget.step = 1
+    assert widget.bandwidth == 1e12
+    widget.bandwidth = 3e12
+    assert list(widget.what_if) == [widget.chip("Two").id]
+    widget.answers = {"one": [2e12], "two": [widget.bandwidth]}
+    assert [grade.correct for grade in rw.grade(widget)] == [True, True, False, False]
+
+
+def test_the_bank_drags_two_different_chips_in_one_widget() -> None:
+    bank = {question.key: question for question in rw.question_bank()}
+    widget = rw.ask(bank["square-matmul-bandwidth"], bank["stencil-bandwidth-needed"])
+    dragged = []
+    for step, question in enumerate(widget.questions):
+        widget.step = step
+        widget.bandwidth = question["answer"]
+        dragged.append(list(widget.what_if))
+    chips = [bank[key].setup["chips"][0].id for key in ("square-matmul-bandwidth", "stencil-bandwidth-needed")]
+    assert dragged == [[chip] for chip in chips]
+    assert chips[0] != chips[1]
+
+
+def test_two_merges_have_their_own_graphs() -> None:
+    other = rw.Graph("other")
+    x = other.input("x", (8, 8), "bf16")
+    other.output(other.relu(other.gelu(x, name="a"), name="b"))
+    one = rw.Question(key="one", prompt="?", answer=[["gelu", "relu"]], graph=graph())
+    two = rw.Question(key="two", prompt="?", answer=[["a", "b"]], graph=other, setup={"chips": ["h100-sxm"]})
+    widget = rw.ask(one, two)
+    seen = []
+    for step in (0, 1, 0):
+        widget.step = step
+        assert widget.partition is not None
+        seen.append(([op.name for op in widget.partition.graph.ops], widget.shown))
+    assert seen == [(["gelu", "relu"], ()), (["a", "b"], ("h100-sxm",)), (["gelu", "relu"], ())]
+
+
+def test_what_is_given_to_ask_holds_for_all_questions() -> None:
+    one = rw.Question(key="one", prompt="?", answer=1.0, setup=setup_of("One", "9 TFLOP/s", "matmul"))
+    two = rw.Question(key="two", prompt="?", answer=2e12, on="bandwidth", setup=setup_of("Two", "8 TFLOP/s", "copy"))
+    widget = rw.ask(one, two, chips=["v5p"], title="Sheet")
+    widget.step = 1
+    assert (widget.shown, widget.kernels.names[widget.filtered_rows].tolist()) == (("tpu-v5p",), ["copy"])
+    widget = rw.ask(one, two, kernels=KERNELS, hidden_panels=["table"])
+    widget.step = 1
+    assert (len(widget.filtered_rows), widget.chip().name, widget.hidden_panels) == (2, "Two", ("table",))
+
+
+@pytest.mark.parametrize(
+    ("setup", "message"),
+    [
+        ({}, r"steps\[1\]: question 'two' drags the roof of a chip, and none is shown"),
+        ({"graph": graph(), "chips": ["v5p"]}, "question 'one' shows kernels and question 'two' a graph"),
+        ({"title": "Two"}, r"question 'two': its setup sets 'title', .* rw\.ask\(…, title=…\)"),
+        ({"selected": [0]}, "question 'two': its setup sets 'selected'"),
+    ],
+)
+def test_charts_that_one_widget_cannot_show_are_refused(setup: dict[str, Any], message: str) -> None:
+    one = rw.Question(key="one", prompt="?", answer=1.0, setup=setup_of("One", "9 TFLOP/s", "matmul"))
+    two = rw.Question(key="two", prompt="?", answer=2e12, on="bandwidth", setup=setup)
+    with pytest.raises(ValueError, match=message):
+        rw.ask(one, two)
+
+
+def test_a_roof_cannot_be_asked_for_without_a_chip() -> None:
+    with pytest.raises(ValueError, match="question 'q' drags the roof of a chip, and none is shown"):
+        rw.ask(rw.Question(key="q", prompt="?", answer=2e12, on="bandwidth"))
+
+
 def test_a_story_that_replaces_another_shows_its_own_first_step() -> None:
     model, story = told()
     story.show(2)

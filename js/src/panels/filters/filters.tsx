@@ -146,7 +146,9 @@ function tokensOf(store: Store): Token[] {
 /** Message on the chart if no kernel passes the filters. */
 export function Emptied({ store }: { store: Store }) {
   const { kernels, all } = store.rows.totals.value;
-  if (kernels > 0 || all === 0 || store.rows.showsTotals.value) return null;
+  // Where a lesson hides the filters, it has set them.
+  const isHidden = store.view.hiddenPanels.value.includes("filters");
+  if (kernels > 0 || all === 0 || isHidden || store.rows.showsTotals.value) return null;
   return (
     <p class="rw-emptied">
       {words.counted(kernels, all)} <Clear store={store} />
