@@ -13,12 +13,11 @@ from roofwidget.cli.options import say
 from roofwidget.support.text_tables import counted
 from roofwidget.teaching import lms
 from roofwidget.teaching.bank import question_bank
-from roofwidget.teaching.classroom.gradebook import csv_text, gradebook
+from roofwidget.teaching.classroom.gradebook import gradebook
+from roofwidget.teaching.classroom.handing_out import LEVELS, class_pages, write_table
 from roofwidget.teaching.classroom.inbox import handed_in
-from roofwidget.teaching.classroom.pages import student_page
 from roofwidget.teaching.classroom.sheet import read_sheet, tolerance_of, with_tolerance
-from roofwidget.teaching.classroom.students import read_key, read_students, slug
-from roofwidget.teaching.lms.items import items
+from roofwidget.teaching.classroom.students import read_key, read_students
 from roofwidget.teaching.question import Question
 
 DESCRIPTION: Final = """\
@@ -62,6 +61,13 @@ def _add_class(command: argparse.ArgumentParser) -> None:
 def _add_pages(command: argparse.ArgumentParser) -> None:
     _add_class(command)
     command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the pages go")
+    command.add_argument(
+        "--answers",
+        choices=LEVELS,
+        default=LEVELS[0],
+        help="what a page has of the answers: nothing, for marks (none, the default); all, compressed, to check what "
+        "is entered (packed); also as text at its end (shown)",
+    )
     command.set_defaults(run=_pages)
 
 
@@ -83,21 +89,12 @@ def _add_grade(command: argparse.ArgumentParser) -> None:
 
 
 def _pages(options: argparse.Namespace) -> int:
-    students, sheet = read_students(options.students), read_sheet(options.sheet)
-    key = read_key(options.key, may_make=True)
-    options.out.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for student in students:
-        found, notes = items(sheet.questions(key.seed(sheet, student.id)))
-        if notes:
-            raise ValueError(f"{options.sheet.name}: a page without a chart cannot ask all questions: {notes[0]}")
-        letters = key.file_letters(sheet, student.id)
-        name = f"sheet-{''.join(slug(student.id))}-{letters}.html"
-        page = student_page(sheet, student, key.token(sheet, student.id), found)
-        (options.out / name).write_text(page, encoding="utf-8", newline="\n")
-        rows.append([student.id, student.name, student.email, name])
-    _write(options.out / "index.csv", csv_text(["id", "name", "email", "page"], rows))
-    say(f"{counted(len(rows), 'page')}; keep {options.key} and hand out no file but the pages")
+    index = class_pages(options.students, options.sheet, options.out, key=options.key, answers=options.answers)
+    print(index)
+    if options.answers == "none":
+        say(f"keep {options.key}, and hand out no file but the pages")
+    else:
+        say(f"keep {options.key}; the pages check answers, so they contain them: for marks take --answers none")
     return 0
 
 
@@ -116,8 +113,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    # Spreadsheets need the mark at the begin of the file to read it as UTF-8.
-    path.write_text(text, encoding="utf-8-sig", newline="")
+    write_table(path, text)
     print(path)
 
 

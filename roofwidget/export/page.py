@@ -7,8 +7,6 @@ page half as large; a small script adds it as an element.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +17,10 @@ from typing import Any, Final
 from roofwidget.export.saved_state import State, saved
 from roofwidget.readers.page import MARK
 from roofwidget.state.requests import catalogue, compressed
-from roofwidget.support import built_files
+from roofwidget.support import built_files, html_document
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped, is_web_address
 
-# Without this word, a policy's hashes do not count for attributes.
-_FOR_ATTRIBUTES: Final = "'unsafe-hashes'"
 # The colours are those of the widgets. A named colour such as Canvas has another shade of black in each browser.
 _STYLE: Final = """\
 :root { color-scheme: light dark; background: #ffffff; color: #1b1f24; }
@@ -119,35 +115,16 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
         raise ValueError(f"a page has one language, and these widgets have {' and '.join(languages)}: set their locale")
     language = languages[0] if languages else ENGLISH
     scripts, looks, ending = _code(language) if widgets else ([], [], "")
-    own = f"{_STYLE}{style}"
-    attributes = _StyleAttributes.of(body)
-    styles = " ".join(dict.fromkeys(map(policy_hash, (*looks, own, *attributes))))
-    allowed = " ".join(map(policy_hash, scripts)) or "'none'"
-    policy = (
-        f"default-src 'none'; script-src {allowed}; "
-        f"style-src {styles}{' ' + _FOR_ATTRIBUTES if attributes else ''}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+    sources = _sources([chip for part in widgets for chip in part.chips])
+    return html_document.document(
+        f"<main>\n{body}\n</main>\n{sources}\n<footer>{day.isoformat()}</footer>\n{ending}",
+        title=title,
+        language=language,
+        style=f"{_STYLE}{style}",
+        styles=looks,
+        style_attributes=_StyleAttributes.of(body),
+        scripts=scripts,
     )
-    return f"""<!doctype html>
-<html lang="{language}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="roofwidget">
-<meta http-equiv="x-dns-prefetch-control" content="off">
-<title>{escaped(title)}</title>
-<style>{own}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-{_sources([chip for part in widgets for chip in part.chips])}
-<footer>{day.isoformat()}</footer>
-{ending}</body>
-</html>
-"""
 
 
 def _code(language: str) -> tuple[list[str], list[str], str]:
@@ -186,11 +163,6 @@ def _headed(part: Part, title: str) -> str:
     """Return a widget below a heading for screen readers, unless the heading of the page already says the same."""
     names = ", ".join(str(chip["name"]) for chip in part.chips) or "Roofline"
     return part.html if names == title else f'<h2 class="spoken">{escaped(names)}</h2>\n{part.html}'
-
-
-def policy_hash(text: str) -> str:
-    """Return the hash by which a content security policy allows a script or a style."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _packed(kind: str, text: str) -> str:

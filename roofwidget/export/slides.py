@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from roofwidget.export.engine import Picture
-from roofwidget.export.page import policy_hash
+from roofwidget.support.html_document import document
 from roofwidget.support.text_tables import escaped
 
 _STYLE: Final = """\
@@ -59,22 +59,8 @@ def slides_page(slides: Sequence[Slide], title: str, language: str) -> str:
         for at, slide in enumerate(slides, start=1)
     )
     head = f'<section id="title"><h1>{escaped(title)}</h1></section>\n' if title else ""
-    policy = f"default-src 'none'; style-src {policy_hash(_STYLE)}; img-src data:; base-uri 'none'; form-action 'none'"
-    return f"""<!doctype html>
-<html lang="{language}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="roofwidget">
-<title>{escaped(title) or "Slides"}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-{head}{body}
-</body>
-</html>
-"""
+    # A document without a title has the name of its kind.
+    return document(f"{head}{body}", title=title or "Slides", language=language, style=_STYLE)
 
 
 def _image(picture: Picture) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 from roofwidget.kernels.dataframes import to_columns
@@ -18,10 +19,15 @@ _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 def csv_text(kernels: Kernels) -> str:
     """Return the columns of `Kernels.to_dataframe` as CSV. Unknown values are empty; numbers have all their digits."""
     columns = to_columns(kernels)
+    return table_text(columns, zip(*map(_plain, columns.values()), strict=True))
+
+
+def table_text(head: Iterable[str], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
+    """Return a table as CSV whose cells no spreadsheet reads as formulas."""
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([csv_cell(name) for name in columns])
-    writer.writerows(zip(*([csv_cell(value) for value in _plain(column)] for column in columns.values()), strict=True))
+    writer = csv.writer(text, delimiter=delimiter)
+    writer.writerow([csv_cell(cell) for cell in head])
+    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 

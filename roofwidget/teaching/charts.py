@@ -1,4 +1,4 @@
-"""The charts of several questions in one widget, which has all chips and kernels. A step shows those of its question."""
+"""The charts of several questions in one widget, which has all chips and kernels. A step shows its own of them."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from traitlets import TraitError
 
@@ -25,6 +25,7 @@ from roofwidget.teaching.charts import charts_of
 from roofwidget.teaching.question import Question, by_key
 from roofwidget.widget import RooflineWidget
 
+Model = TypeVar("Model", bound=RooflineModel)
 SLIDE_PX: Final = (720, 405)
 """Width and height of the picture of a slide. It is small, so that its texts are large on a projector."""
 SLIDE_SCALE: Final = 8 / 3
@@ -221,11 +222,16 @@ def ask(*questions: Question, **traits: Any) -> RooflineWidget:
     >>> widget.answer("ridge") is None
     True
     """
+    return asked(RooflineWidget, questions, traits)
+
+
+def asked(kind: type[Model], questions: Sequence[Question], traits: Mapping[str, Any]) -> Model:
+    """Return a model or a widget that asks questions; see `ask`."""
     charts = charts_of(questions, traits)
-    widget = RooflineWidget(**charts.traits)
+    model = kind(**charts.traits)
     steps = zip(questions, charts.changes, strict=True)
-    Story(widget, [Step(changes=changes, question=question) for question, changes in steps])
-    return widget
+    Story(model, [Step(changes=changes, question=question) for question, changes in steps])
+    return model
 
 
 def _step(given: Any) -> Step:

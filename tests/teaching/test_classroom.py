@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
+import roofwidget as rw
 from roofwidget.cli import main
+from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.question import Question, by_key
 from tests.places import text_of, write
@@ -304,6 +306,61 @@ def test_a_wrong_list_is_refused_with_all_its_lines_and_nothing_is_written(
 def test_a_list_may_have_a_byte_order_mark_tabs_and_other_columns(course: Course) -> None:
     course.students.write_bytes("\ufeffID\tName\tProgramme\n0012\tÖzil\tCS\n\n".encode())
     assert list(course.pages()) == ["0012"]
+
+
+def hand_in_record(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" data-hand-in>(.*?)</script>', page)
+    assert found is not None
+    return dict(json.loads(found[1]))
+
+
+def test_a_live_page_has_the_answers_only_where_it_says_so(course: Course, capsys: Capture) -> None:
+    texts, records = {}, {}
+    for level in ("none", "packed", "shown"):
+        given = [] if level == "none" else ["--answers", level]
+        assert course.run("pages", "--out", course.folder / level, *given) == 0
+        (path,) = (course.folder / level).glob("sheet-007-*.html")
+        texts[level] = text_of(path)
+        said = capsys.readouterr().err
+        assert ("contain them: for marks take --answers none" in said) is (level != "none")
+        assert ("Answers are in this page" in texts[level]) is (level != "none")
+        if level != "none":
+            records[level] = hand_in_record(texts[level])
+    questions = course.questions("007")
+    ridge, choice = questions["ridge-point"], questions["saxpy-write-allocate"]
+    secrets = [ridge.explanation, choice.options[choice.answer], choice.explanation]
+    for level, has_texts in (("none", False), ("packed", False), ("shown", True)):
+        assert any(escaped(one) in texts[level] for one in secrets if one) is has_texts
+    assert ("data-roofwidget" in texts["none"], "data-roofwidget" in texts["packed"]) == (False, True)
+    # The same file as from the page without answers, but for the units, which the live page reads itself.
+    course.run("pages", "--out", course.folder / "pages")
+    none = course.record(texts["none"])
+    none.pop("units")
+    assert records["packed"] == records["shown"] == none
+
+
+def test_a_file_of_a_live_page_is_graded(course: Course) -> None:
+    course.run("pages", "--out", course.folder / "pages", "--answers", "packed")
+    (path,) = (course.folder / "pages").glob("sheet-007-*.html")
+    head = hand_in_record(text_of(path))
+    right = right_answers(course.questions("007"))
+    answers = {key: [[], *given] if key == "ridge-point" else given for key, given in right.items()}
+    write(course.inbox / "a.json", {**head, "answers": answers})
+    row = course.grade()[0]
+    # The answer to one question was shown before it was given.
+    assert (row["status"], row["points"], row["q:ridge-point"]) == ("ok", "3", "0")
+
+
+def test_live_pages_ask_what_needs_a_chart(course: Course) -> None:
+    write(course.sheet, 'course = "HPC"\ntitle = "Merges"\nquestions = ["chain-merge", "residual-merge"]')
+    index = rw.class_pages(course.students, course.sheet, course.folder / "pages", key=course.key, answers="packed")
+    assert (index.name, len(list(index.parent.glob("*.html")))) == ("index.csv", 3)
+    write(course.sheet, 'course = "HPC"\ntitle = "Both"\nquestions = ["chain-merge", "layernorm-place"]')
+    with pytest.raises(ValueError, match="question 'layernorm-place' shows kernels and question 'chain-merge' a graph"):
+        rw.class_pages(course.students, course.sheet, course.folder / "both", key=course.key, answers="packed")
+    assert not (course.folder / "both").exists()
+    with pytest.raises(ValueError, match="answers is 'none', 'packed', 'shown', not 'pakked'; did you mean 'packed'"):
+        rw.class_pages(course.students, course.sheet, course.folder / "both", key=course.key, answers="pakked")
 
 
 def test_a_key_that_is_missing_or_damaged_and_a_merge_are_refused(course: Course, capsys: Capture) -> None:

@@ -72,7 +72,7 @@ def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_pa
 
 def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(told: Path) -> None:
     html = text_of(told)
-    assert "default-src 'none'; style-src 'sha256-" in html
+    assert "default-src 'none'; script-src 'none'; style-src 'sha256-" in html
     assert "<script" not in html
     assert "&lt;script&gt;window.PWNED = 1&lt;/script&gt; &amp; &lt;b&gt;" in html
     assert "<h1>A &lt;lesson&gt;</h1>" in html

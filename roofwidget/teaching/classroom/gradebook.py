@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from roofwidget.export.table import csv_cell
+from roofwidget.export.table import table_text
 from roofwidget.teaching.classroom.inbox import HandedIn
 from roofwidget.teaching.classroom.sheet import Sheet
 from roofwidget.teaching.classroom.students import ClassKey, Student
 from roofwidget.teaching.grading import Grades, grades_of
 from roofwidget.teaching.item_analysis import ItemAnalysis, analysis_of
-from roofwidget.teaching.lms.items import items
 from roofwidget.teaching.question import Question, by_key
 
 _DIGITS: Final = 4
@@ -60,7 +57,7 @@ class Gradebook:
         keys = self.sheet.keys
         head = ["id", "name", "email", "section", "status", "points", "max", "percent"]
         head += [f"q:{key}" for key in keys] + [f"attempts:{key}" for key in keys] + ["saved_at", "notes"]
-        return csv_text(head, (self._cells(row, decimal) for row in self.rows), ";" if decimal == "," else ",")
+        return table_text(head, (self._cells(row, decimal) for row in self.rows), ";" if decimal == "," else ",")
 
     def _cells(self, row: Row, decimal: str) -> Iterator[Any]:
         student, grades = row.student, row.grades
@@ -81,12 +78,12 @@ class Gradebook:
             [one.name or one.id, one.lms_id, one.id, one.login_id, one.section, _number(points)]
             for one, points in self._graded()
         )
-        return csv_text(head, [most, *found])
+        return table_text(head, [most, *found])
 
     def moodle(self) -> str:
         """Return a CSV whose columns Moodle maps on import. It has only graded students."""
         head = ["ID number", "Email address", "Username", self.sheet.title]
-        return csv_text(head, ([one.id, one.email, one.login_id, _number(points)] for one, points in self._graded()))
+        return table_text(head, ([one.id, one.email, one.login_id, _number(points)] for one, points in self._graded()))
 
     def _graded(self) -> Iterator[tuple[Student, float]]:
         yield from ((row.student, row.grades.points) for row in self.rows if row.grades is not None)
@@ -142,22 +139,8 @@ def _status(file: HandedIn, student: Student, questions: Sequence[Question], she
     if file.record.get("token") != key.token(sheet, student.id):
         return "token"
     said = [one.get("prompt") if isinstance(one, dict) else None for one in file.record["questions"]]
-    return "ok" if said == _prompts(questions) else "sheet"
-
-
-def _prompts(questions: Sequence[Question]) -> list[str]:
-    """Return the prompts of questions as a page has them."""
-    return [item.prompt for item in items(questions)[0]]
+    return "ok" if said == [question.prompt for question in questions] else "sheet"
 
 
 def _number(value: float, decimal: str = ".") -> str:
     return f"{round(value, _DIGITS):g}".replace(".", decimal)
-
-
-def csv_text(head: Sequence[str], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
-    """Return a table whose cells no spreadsheet reads as formulas."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter)
-    writer.writerow([csv_cell(cell) for cell in head])
-    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
-    return text.getvalue()

@@ -1,18 +1,23 @@
-"""The page of a student: a sheet without answers, which collects what the student enters and saves it as a file."""
+"""The page of a student: it saves what the student enters as a file, without answers, or live and with them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Final
 
+from roofwidget.export import page
 from roofwidget.export.answers import FORMAT, VERSION
-from roofwidget.export.page import policy_hash
-from roofwidget.support import markdown
+from roofwidget.model import RooflineModel
+from roofwidget.support import html_document, markdown
+from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.classroom.sheet import Sheet
 from roofwidget.teaching.classroom.students import Student, slug
 from roofwidget.teaching.lms.items import Item
+from roofwidget.teaching.question import Question
+from roofwidget.teaching.story import asked
 
 _STYLE: Final = """\
 :root { color-scheme: light dark; }
@@ -25,6 +30,7 @@ button { font: inherit; padding: 6px 16px; }
 @page { size: A4; margin: 18mm 16mm; }
 @media print { button, [role=status] { display: none; } }
 """
+_CONTAINS_ANSWERS: Final = "Answers are in this page: it checks what you enter."
 # What was entered is kept in the browser by the token, so that a reload loses nothing.
 _SCRIPT: Final = """\
 (() => {
@@ -67,50 +73,78 @@ _SCRIPT: Final = """\
 """
 
 
-def student_page(sheet: Sheet, student: Student, token: str, items: Sequence[Item]) -> str:
-    """Return the HTML of a page. It has neither answers nor the seed, and asks no network for anything."""
-    record = {
+def head_of(sheet: Sheet, student: Student, token: str, questions: Sequence[Question]) -> dict[str, Any]:
+    """Return what a file of answers says beside the answers: whose they are, and to which questions."""
+    return {
         "format": FORMAT,
         "version": VERSION,
         "course": sheet.course,
         "sheet": sheet.id,
         "id": student.id,
         "token": token,
-        "questions": [{"key": item.key, "prompt": item.prompt} for item in items],
-        "units": {item.key: item.unit for item in items},
+        "questions": [{"key": question.key, "prompt": question.prompt} for question in questions],
         "file": f"answers-{''.join(slug(student.id))}.json",
     }
+
+
+def student_page(sheet: Sheet, student: Student, head: Mapping[str, Any], items: Sequence[Item]) -> str:
+    """Return the HTML of a page. It has neither answers nor the seed, and asks no network for anything."""
+    record = {**head, "units": {item.key: item.unit for item in items}}
     fields = "\n".join(_field(at, item) for at, item in enumerate(items, start=1))
-    policy = (
-        f"default-src 'none'; script-src {policy_hash(_SCRIPT)}; style-src {policy_hash(_STYLE)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    who = f"{student.name} · {student.id}" if student.name else student.id
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="roofwidget">
-<title>{escaped(sheet.title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<header>
-<h1>{escaped(sheet.title)}</h1>
-<p>{escaped(sheet.course)} · {escaped(who)} · sheet {sheet.id} · {token}</p>
-</header>
+    body = f"""\
+{_header(sheet, student, head)}
 <form>
 {fields}
 <button>Save answers</button>
 <p role="status"></p>
 </form>
 <script type="application/json" id="sheet">{_json(record)}</script>
-<script>{_SCRIPT}</script>
-</body>
-</html>
-"""
+<script>{_SCRIPT}</script>"""
+    return html_document.document(body, title=sheet.title, language=ENGLISH, style=_STYLE, scripts=[_SCRIPT])
+
+
+def live_page(
+    sheet: Sheet,
+    student: Student,
+    head: Mapping[str, Any],
+    questions: Sequence[Question],
+    day: date,
+    *,
+    is_shown: bool,
+) -> str:
+    """Return the HTML of a page with charts that checks answers, and contains them.
+
+    The state of its widget is compressed. If `is_shown`, the answers are at the end too, as text.
+
+    Raises
+    ------
+    ValueError
+        If one widget cannot ask all questions.
+    """
+    model = asked(RooflineModel, questions, {})
+    part = page.part_of(model.wire_state(), model.locale, model.fallback_html())
+    body = f"""\
+{_header(sheet, student, head)}
+<p>{_CONTAINS_ANSWERS}</p>
+{part.html}
+<script type="application/json" data-hand-in>{_json(head)}</script>
+{_solutions(questions) if is_shown else ""}"""
+    return page.document([part], body, sheet.title, day)
+
+
+def _header(sheet: Sheet, student: Student, head: Mapping[str, Any]) -> str:
+    who = f"{student.name} · {student.id}" if student.name else student.id
+    line = " · ".join(dict.fromkeys([sheet.course, who, f"sheet {sheet.id}", str(head["token"])]))
+    return f"<header>\n<h1>{escaped(sheet.title)}</h1>\n<p>{escaped(line)}</p>\n</header>"
+
+
+def _solutions(questions: Sequence[Question]) -> str:
+    found = "\n".join(
+        f"<li>{markdown.html(one.prompt)}<p><strong>{escaped(one.answer_text)}</strong></p>"
+        f"{markdown.html(one.explanation)}{f'<p>{escaped(one.source)}</p>' if one.source else ''}</li>"
+        for one in questions
+    )
+    return f"<details><summary>Answers</summary><ol>\n{found}\n</ol></details>"
 
 
 def _json(record: Any) -> str:

@@ -24,6 +24,13 @@ it("has all questions as Python reads them, and all answers", () => {
   });
 });
 
+it("of a student's page says whose it is, and has the prompts of the sheet", () => {
+  const story = makeStory({}, { question: makeQuestion() });
+  const head = { id: "007", questions: [{ key: "q", prompt: "How *much*?" }] };
+  const text = answersText({ story: signal<Story | null>(story), answers: signal({}) }, head);
+  expect(JSON.parse(text)).toEqual({ format: "roofwidget answers", version: 1, answers: {}, ...head });
+});
+
 it("has no questions without a story", () => {
   const text = answersText({ story: signal<Story | null>(null), answers: signal({}) });
   expect(JSON.parse(text)).toMatchObject({ questions: [], answers: {} });

@@ -1,0 +1,91 @@
+"""`class_pages`: a page for each student of a list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from roofwidget.export.table import table_text
+from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.teaching.classroom.pages import head_of, live_page, student_page
+from roofwidget.teaching.classroom.sheet import read_sheet
+from roofwidget.teaching.classroom.students import read_key, read_students, slug
+from roofwidget.teaching.lms.items import items
+from roofwidget.teaching.question import Question
+
+LEVELS: Final = ("none", "packed", "shown")
+"""What a page may have of the answers."""
+
+
+def class_pages(
+    students: str | os.PathLike[str],
+    sheet: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    key: str | os.PathLike[str] = "class.key",
+    answers: str = "none",
+) -> Path:
+    """Write a page for each student, and return the path of ``index.csv``, which says whose page is which.
+
+    Parameters
+    ----------
+    students
+        A CSV file with a row for each student and a column ``id``.
+    sheet
+        A TOML file with the course, the title and the keys of questions of the bank; or an executed notebook whose
+        stories ask the questions.
+    out
+        The folder of the pages.
+    key
+        The secret of the class, from which the numbers and the tokens of the students follow. It is made if there is no
+        such file. The grades need it.
+    answers
+        What a page has of the answers. "none", for marks: no answer and no text. The page only collects what is
+        entered. "packed": a page with charts, which checks answers and explains them. It contains the answers,
+        compressed, so that a search of the file does not find them. "shown": the same, and the answers are printed at
+        its end.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read or written.
+    ValueError
+        If the list, the sheet or the key is wrong, or a page of this kind cannot ask a question of the sheet.
+    """
+    if answers not in LEVELS:
+        raise ValueError(f"answers is {listed(LEVELS)}, not {answers!r}{did_you_mean(str(answers), LEVELS)}")
+    listing, asked, folder = read_students(Path(students)), read_sheet(Path(sheet)), Path(out)
+    secret = read_key(Path(key), may_make=True)
+    today = datetime.now().astimezone().date()
+    rows, pages = [], {}
+    for student in listing:
+        questions = asked.questions(secret.seed(asked, student.id))
+        head = head_of(asked, student, secret.token(asked, student.id), questions)
+        if answers == "none":
+            page = student_page(asked, student, head, _items(Path(sheet), questions))
+        else:
+            page = live_page(asked, student, head, questions, today, is_shown=answers == "shown")
+        name = f"sheet-{''.join(slug(student.id))}-{secret.file_letters(asked, student.id)}.html"
+        pages[name] = page
+        rows.append([student.id, student.name, student.email, name])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in pages.items():
+        (folder / name).write_text(page, encoding="utf-8", newline="\n")
+    index = folder / "index.csv"
+    write_table(index, table_text(["id", "name", "email", "page"], rows))
+    return index
+
+
+def _items(sheet: Path, questions: Sequence[Question]) -> list[Any]:
+    found, notes = items(questions)
+    if notes:
+        raise ValueError(f"{sheet.name}: a page without a chart cannot ask all questions: {notes[0]}")
+    return found
+
+
+def write_table(path: Path, text: str) -> None:
+    """Write a CSV for spreadsheets, which need the mark at the begin of the file to read it as UTF-8."""
+    path.write_text(text, encoding="utf-8-sig", newline="")
