@@ -102,6 +102,7 @@ from roofwidget.readers.ceilings import read_ceilings as read_ceilings
 from roofwidget.readers.ranks import ranks as ranks
 from roofwidget.readers.torch.rules import WorkRules as WorkRules
 from roofwidget.teaching.bank import question_bank as question_bank
+from roofwidget.teaching.classroom.checking import class_check as class_check
 from roofwidget.teaching.classroom.handing_out import class_pages as class_pages
 from roofwidget.teaching.grading import Grade as Grade  # not in __all__
 from roofwidget.teaching.grading import Grades as Grades

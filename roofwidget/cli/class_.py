@@ -17,18 +17,20 @@ from roofwidget.teaching.classroom.gradebook import gradebook
 from roofwidget.teaching.classroom.handing_out import LEVELS, class_pages, write_table
 from roofwidget.teaching.classroom.inbox import handed_in
 from roofwidget.teaching.classroom.sheet import read_sheet, tolerance_of, with_tolerance
-from roofwidget.teaching.classroom.students import read_key, read_students
+from roofwidget.teaching.classroom.students import nbgrader_text, read_key, read_students
 from roofwidget.teaching.question import Question
 
 DESCRIPTION: Final = """\
 A class, from its list to its grades. 'pages' writes a page for each student,
-with numbers of the student's own and without answers. 'grade' grades the files
-that come back. 'lms' writes questions, with numbers of their own for each
-variant, as a file that Moodle, Canvas, Blackboard or another system imports.
+with numbers of the student's own and, unless asked for, without answers.
+'grade' grades the files that come back. 'nbgrader' writes the list as nbgrader
+imports it. 'lms' writes questions, with numbers of their own for each variant,
+as a file that Moodle, Canvas, Blackboard or another system imports.
 docs/teaching.md says more.
 
   roofwidget class pages students.csv sheet.toml --out pages
   roofwidget class grade students.csv sheet.toml inbox.zip --out gradebook.csv
+  roofwidget class nbgrader students.csv --out nbgrader.csv
   roofwidget class lms bank --format gift --variants 20 --out bank.gift
   roofwidget class lms sheet.toml --format canvas-qti --out sheet.zip
 """
@@ -41,11 +43,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     commands = command.add_subparsers(required=True, metavar="WHAT")
     _add_pages(commands.add_parser("pages", help="a page for each student"))
     _add_grade(commands.add_parser("grade", help="the grades of the files that came back"))
+    _add_nbgrader(commands.add_parser("nbgrader", help="the list of the class for nbgrader"))
     _add_lms(commands.add_parser("lms", help="questions as a file for a learning management system"))
 
 
-def _add_class(command: argparse.ArgumentParser) -> None:
+def _add_students(command: argparse.ArgumentParser) -> None:
     command.add_argument("students", type=Path, metavar="STUDENTS", help="the list of the class: a CSV file with id")
+
+
+def _add_class(command: argparse.ArgumentParser) -> None:
+    _add_students(command)
     command.add_argument(
         "sheet", type=Path, metavar="SHEET", help="a TOML file with course, title, questions and perhaps tolerance"
     )
@@ -115,6 +122,23 @@ def _grade(options: argparse.Namespace) -> int:
 def _write(path: Path, text: str) -> None:
     write_table(path, text)
     print(path)
+
+
+def _add_nbgrader(command: argparse.ArgumentParser) -> None:
+    _add_students(command)
+    command.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the CSV file for 'nbgrader db student import'"
+    )
+    command.set_defaults(run=_nbgrader)
+
+
+def _nbgrader(options: argparse.Namespace) -> int:
+    students = read_students(options.students)
+    # nbgrader would take a mark at the begin of the file for a part of the first column's name.
+    options.out.write_text(nbgrader_text(students), encoding="utf-8", newline="")
+    print(options.out)
+    say(f"import it with: nbgrader db student import {options.out}")
+    return 0
 
 
 def _add_lms(command: argparse.ArgumentParser) -> None:

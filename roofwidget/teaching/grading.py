@@ -18,8 +18,10 @@ from roofwidget.support.unknowns import EqualWhereUnknown
 from roofwidget.teaching.question import Check, Question, by_key
 from roofwidget.units import format_significant
 
-COUNTS: Final = ("decay", "first", "last", "best", "mastery")
-"""The rules that say which of several answers counts."""
+COUNTS_OF_ONE: Final = ("decay", "first", "last", "best")
+"""The rules that say which of several answers to a question counts."""
+COUNTS: Final = (*COUNTS_OF_ONE, "mastery")
+"""The rules, with the one that needs several variants."""
 MAX_VARIANTS: Final = 3
 """The most variants of which the best counts. With more, patience would earn the points."""
 # The points for a right answer by attempt. A second guess among three options would be right too often.
@@ -210,11 +212,16 @@ def grade(
     >>> grades.points, grades["ridge"].message
     (1, 'Right.')
     """
-    if counts not in COUNTS:
-        raise ValueError(f"counts is one of {listed(COUNTS)}, not {counts!r}{did_you_mean(str(counts), COUNTS)}")
+    check_rule(counts, COUNTS)
     if counts == "mastery":
         return _mastery(answers, questions)
     return _grades(answers, questions, counts)
+
+
+def check_rule(counts: str, rules: Sequence[str] = COUNTS_OF_ONE) -> None:
+    """Raise `ValueError` if there is no such rule."""
+    if counts not in rules:
+        raise ValueError(f"counts is one of {listed(rules)}, not {counts!r}{did_you_mean(str(counts), rules)}")
 
 
 def _mastery(answers: Any, questions: Any) -> Grades:

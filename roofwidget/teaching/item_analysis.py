@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from roofwidget.export.table import csv_cell
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import aligned, counted, html_table, html_with_notes, one_line
-from roofwidget.teaching.grading import COUNTS, Answers, Tried, grades_of, read_answers, tried
+from roofwidget.teaching.grading import Answers, Tried, check_rule, grades_of, read_answers, tried
 from roofwidget.teaching.question import Question, by_key
 
 _MIN_STUDENTS: Final = 30
@@ -254,8 +254,7 @@ def item_analysis(
 
 def analysis_of(sheets: Sequence[tuple[Mapping[str, Sequence[Any]], Iterable[Question]]], counts: str) -> ItemAnalysis:
     """Return the analysis of sheets: all answers of a student by key, and the student's questions."""
-    if counts not in COUNTS or counts == "mastery":
-        raise ValueError(f"counts is one of 'first', 'decay', 'best' and 'last', not {counts!r}")
+    check_rule(counts)
     if not sheets:
         raise ValueError("there are no answers to analyse")
     given = [one for one, _ in sheets]

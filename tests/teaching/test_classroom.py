@@ -363,6 +363,54 @@ def test_live_pages_ask_what_needs_a_chart(course: Course) -> None:
         rw.class_pages(course.students, course.sheet, course.folder / "both", key=course.key, answers="pakked")
 
 
+def test_a_test_cell_grades_the_file_of_the_students_own_page(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = course.pages()
+    answers = right_answers(course.questions("007"))
+    answers["ridge-point"] = [1.0, *answers["ridge-point"]]
+    course.hand_in(pages["007"], answers, "answers.json")
+    file, given = course.inbox / "answers.json", {"sheet": course.sheet, "key": course.key}
+    assert rw.class_check(file, "007", **given).points == pytest.approx(3 + 2 / 3)
+    assert rw.class_check(file, "007", counts="first", **given).points == 3
+    # The files of the sheet and the key may lie beside the notebook.
+    monkeypatch.chdir(course.folder)
+    assert rw.class_check("inbox/answers.json", "007")["ridge-point"].attempts == 2
+
+
+def test_a_test_cell_refuses_what_is_not_from_the_students_own_page(course: Course) -> None:
+    pages = course.pages()
+    right = right_answers(course.questions("007"))
+    other = course.record(pages["008"])
+    course.hand_in(pages["008"], right, "other.json")
+    course.hand_in(pages["007"], right, "token.json", token=other["token"])
+    course.hand_in(pages["007"], right, "sheet.json", questions=other["questions"][:1])
+    write(course.inbox / "damaged.json", "{")
+    for name, message in (
+        ("other", r"other\.json: it is of student '008', not of '007'"),
+        ("token", r"token\.json: it is not from the page of student '007'; hand in the file of your own page"),
+        ("sheet", r"sheet\.json: it has another sheet or other questions than '007' got"),
+        ("damaged", r"damaged\.json: line 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rw.class_check(course.inbox / f"{name}.json", "007", sheet=course.sheet, key=course.key)
+    with pytest.raises(ValueError, match=r"counts is one of 'decay', .*, not 'mastery'"):
+        rw.class_check(course.inbox / "other.json", "007", sheet=course.sheet, key=course.key, counts="mastery")
+
+
+def test_the_list_for_nbgrader_has_its_columns_and_no_comma_in_a_name(course: Course) -> None:
+    write(
+        course.students, 'id;name;email;lms_id\n007;Ada King Lovelace;a@example.org;11\n=8;"Öz, Cem, Jr";;\n9;Plato;;\n'
+    )
+    out = course.folder / "nbgrader.csv"
+    assert main(["class", "nbgrader", str(course.students), "--out", str(out)]) == 0
+    # As bytes: no mark at the begin, and ids as they are.
+    assert out.read_bytes().decode() == (
+        "id,first_name,last_name,email,lms_user_id\n"
+        "007,Ada King,Lovelace,a@example.org,11\n"
+        "=8,Cem  Jr,Öz,,\n"
+        "9,,Plato,,\n"
+    )
+
+
 def test_a_key_that_is_missing_or_damaged_and_a_merge_are_refused(course: Course, capsys: Capture) -> None:
     assert course.run("grade", course.inbox, "--out", course.folder / "x.csv") == 2
     assert "class.key: No such file" in capsys.readouterr().err

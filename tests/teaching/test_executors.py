@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import sys
@@ -15,6 +16,9 @@ from typing import Any, Final
 import pytest
 
 import roofwidget as rw
+from roofwidget.cli import main
+from roofwidget.teaching.classroom.sheet import read_sheet
+from roofwidget.teaching.classroom.students import read_key
 from tests import environments
 from tests.environments import DEV
 from tests.places import json_of, text_of, write
@@ -25,6 +29,13 @@ GRADERS: Final = {"nbgrader": ("nbgrader", "ipykernel"), "otter": ("otter-grader
 LESSONS: Final = environments.ROOT / "notebooks"
 ALL: Final = os.environ.get("ROOFWIDGET_GRADERS", "") == "all"
 GRADED: Final = 'rw.grade("answers.json", [ridge]).points'
+# The cell of docs/teaching.md. Here the sheet and the key are in the folder of the course.
+_TEST_CELL: Final = """\
+from pathlib import Path
+
+student, course = Path.cwd().parent.name, Path.cwd().parents[2]
+rw.class_check("answers.json", student, sheet=course / "sheet.toml", key=course / "class.key").points
+"""
 NBGRADER: Final = 'c = get_config()\nc.CourseDirectory.course_id = "rooflines"\n'
 
 
@@ -97,6 +108,39 @@ def test_nbgrader_grades_answers_and_files_of_answers(folder: Path) -> None:
     with (folder / "grades.csv").open(encoding="utf-8") as file:
         scores = {row["student_id"]: (row["score"], row["max_score"]) for row in csv.DictReader(file)}
     assert scores == {"ada": ("1.0", "3.0"), "bob": ("2.0", "3.0")}
+
+
+@of("nbgrader")
+def test_nbgrader_imports_the_list_of_a_class_and_grades_the_file_of_each_students_page(folder: Path) -> None:
+    students = write(folder / "students.csv", "id;name;email\n007;Ada King Lovelace;a@example.org\n008;Öz, Cem;\n")
+    asked = 'course = "HPC"\ntitle = "Week"\nquestions = ["ridge-point", "compute-time"]\n'
+    sheet, key = write(folder / "sheet.toml", asked), folder / "class.key"
+    pages = rw.class_pages(students, sheet, folder / "pages", key=key).parent
+    assert main(["class", "nbgrader", str(students), "--out", str(folder / "nbgrader.csv")]) == 0
+    write(folder / "nbgrader_config.py", NBGRADER)
+    run("nbgrader", folder, "nbgrader", "db", "student", "import", "nbgrader.csv")
+    flags = {"schema_version": 3, "grade_id": "page", "grade": True, "solution": False, "locked": True, "task": False}
+    cells = (Cell("import roofwidget as rw"), Cell(_TEST_CELL, metadata={"nbgrader": {**flags, "points": 2}}))
+    (folder / "source" / "week").mkdir(parents=True)
+    write(folder / "source" / "week" / "lesson.ipynb", notebook(cells))
+    run("nbgrader", folder, "nbgrader", "generate_assignment", "week")
+    for student in ("007", "008"):
+        handed_in = folder / "submitted" / student / "week"
+        handed_in.mkdir(parents=True)
+        write(handed_in / "lesson.ipynb", json_of(folder / "release" / "week" / "lesson.ipynb"))
+        # Both hand in the file of the same page.
+        (page,) = pages.glob("sheet-007-*.html")
+        record = re.search(r'id="sheet">(.*?)</script>', text_of(page))
+        assert record is not None
+        seed = read_key(key, may_make=False).seed(read_sheet(sheet), "007")
+        right = next(one.answer for one in rw.question_bank(seed) if one.key == "ridge-point")
+        write(handed_in / "answers.json", {**json.loads(record[1]), "answers": {"ridge-point": [right]}})
+    run("nbgrader", folder, "nbgrader", "autograde", "week")
+    run("nbgrader", folder, "nbgrader", "export")
+    with (folder / "grades.csv").open(encoding="utf-8") as file:
+        names = ("student_id", "first_name", "last_name", "score")
+        rows = [tuple(row[name] for name in names) for row in csv.DictReader(file)]
+    assert sorted(rows) == [("007", "Ada King", "Lovelace", "1.0"), ("008", "Cem", "Öz", "0.0")]
 
 
 @of("otter")

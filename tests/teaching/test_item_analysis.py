@@ -197,7 +197,7 @@ def test_what_cannot_be_analysed_is_refused() -> None:
         rw.item_analysis([{}, {}], [ITEMS] * 3)
     with pytest.raises(ValueError, match="the questions of student 2 have other keys"):
         rw.item_analysis([{}, {}], [ITEMS, ITEMS[:2]])
-    with pytest.raises(ValueError, match="counts is one of 'first', 'decay', 'best' and 'last', not 'mastery'"):
+    with pytest.raises(ValueError, match="counts is one of 'decay', 'first', 'last', 'best', not 'mastery'"):
         rw.item_analysis([{}], ITEMS, counts="mastery")
     with pytest.raises(KeyError, match="there is no question 'four'"):
         rw.item_analysis([{}], ITEMS)["four"]

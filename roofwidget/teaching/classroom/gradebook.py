@@ -120,7 +120,7 @@ def _row(
     """Return which file of a student counts, without its grades."""
     if not files:
         return Row(student, "missing")
-    statuses = [(_status(file, student, questions, sheet, key), file) for file in files]
+    statuses = [(status_of(file, student.id, questions, sheet, key), file) for file in files]
     notes = "; ".join(file.name if status == "ok" else f"{file.name}: {status}" for status, file in statuses)
     valid = [file for status, file in statuses if status == "ok"]
     if not valid:
@@ -133,10 +133,11 @@ def _row(
     return Row(student, "ok", handed_in=last[0], notes=notes)
 
 
-def _status(file: HandedIn, student: Student, questions: Sequence[Question], sheet: Sheet, key: ClassKey) -> str:
+def status_of(file: HandedIn, student: str, questions: Sequence[Question], sheet: Sheet, key: ClassKey) -> str:
+    """Return "ok" if a file is from the page of the student with this id, else "sheet" or "token"; see `Row`."""
     if file.record.get("sheet") != sheet.id or file.record.get("course") != sheet.course:
         return "sheet"
-    if file.record.get("token") != key.token(sheet, student.id):
+    if file.record.get("token") != key.token(sheet, student):
         return "token"
     said = [one.get("prompt") if isinstance(one, dict) else None for one in file.record["questions"]]
     return "ok" if said == [question.prompt for question in questions] else "sheet"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -59,14 +59,20 @@ def handed_in(inbox: Path) -> list[HandedIn]:
         If an archive is damaged, or there are too many files.
     """
     found = []
-    for name, time, data in _files(inbox):
-        found.append(_read(name, time, data))
+    for file in _files(inbox):
+        found.append(file)
         if len(found) > _MAX_FILES:
             raise ValueError(f"{inbox.name}: has more than {_MAX_FILES:,} files; take the folder of one sheet")
     return found
 
 
-def _files(inbox: Path) -> Iterator[tuple[str, float, bytes]]:
+def read_file(path: Path) -> HandedIn:
+    """Return a file of answers. Raise `OSError` if it cannot be read."""
+    with path.open("rb") as file:
+        return _read(path.name, path.stat().st_mtime, file.read(_MAX_BYTES + 1))
+
+
+def _files(inbox: Path) -> Iterator[HandedIn]:
     if not inbox.is_dir():
         yield from _of_archive(inbox, "")
         return
@@ -77,11 +83,10 @@ def _files(inbox: Path) -> Iterator[tuple[str, float, bytes]]:
         if path.suffix.lower() == ".zip":
             yield from _of_archive(path, f"{name.as_posix()}/")
         elif path.suffix.lower() == ".json":
-            with path.open("rb") as file:
-                yield name.as_posix(), path.stat().st_mtime, file.read(_MAX_BYTES + 1)
+            yield replace(read_file(path), name=name.as_posix())
 
 
-def _of_archive(path: Path, prefix: str) -> Iterator[tuple[str, float, bytes]]:
+def _of_archive(path: Path, prefix: str) -> Iterator[HandedIn]:
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
@@ -92,7 +97,8 @@ def _of_archive(path: Path, prefix: str) -> Iterator[tuple[str, float, bytes]]:
                     continue
                 with archive.open(entry) as file:
                     data = file.read(_MAX_BYTES + 1)
-                yield f"{prefix}{entry.filename}", datetime(*entry.date_time).timestamp(), data  # noqa: DTZ001 - zip archives have local times
+                time = datetime(*entry.date_time).timestamp()  # noqa: DTZ001 - zip archives have local times
+                yield _read(f"{prefix}{entry.filename}", time, data)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise ValueError(f"{path.name}: the archive cannot be read: {error}") from None
 

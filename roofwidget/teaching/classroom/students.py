@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import csv
 import hmac
+import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -74,6 +75,29 @@ def read_students(path: Path) -> list[Student]:
     if wrong or not students:
         raise ValueError(f"{path.name}: {'; '.join(wrong) or 'there is no student in it'}")
     return list(students.values())
+
+
+def nbgrader_text(students: Iterable[Student]) -> str:
+    """Return the list as ``nbgrader db student import`` reads it.
+
+    A name is split before its last word, or at its comma. nbgrader exports names without quotes, so that a comma in a
+    name would break a row of its grades: none is left.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["id", "first_name", "last_name", "email", "lms_user_id"])
+    for one in students:
+        first, last = (part.replace(",", " ").strip() for part in _first_and_last(one.name))
+        writer.writerow([one.id, first, last, one.email, one.lms_id])
+    return text.getvalue()
+
+
+def _first_and_last(name: str) -> tuple[str, str]:
+    last, comma, first = name.partition(",")
+    if comma:
+        return first, last
+    first, _, last = name.rpartition(" ")
+    return first, last
 
 
 @dataclass(frozen=True)
