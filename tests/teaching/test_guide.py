@@ -17,10 +17,10 @@ PRINTED: dict[str, Any] = golden("guide.json")
 
 # The tables and figures in the order of the guide, each with the lesson that shows it and words of that lesson.
 SHOWN = {
-    "setup, table": ("01_first_roofline", "Four TPU configurations"),
+    "setup, table": ("10_buying_hardware", "Four TPU configurations"),
     "1, table": ("01_first_roofline", "memory-bound"),
     "2, figure": ("01_first_roofline", "ridge point"),
-    "3, figure": ("01_first_roofline", "Four TPU configurations"),
+    "3, figure": ("10_buying_hardware", "Four TPU configurations"),
     "3, table": ("10_buying_hardware", "Four TPU configurations, four kernels"),
     "4, table of what counts": ("02_arithmetic_intensity", "It depends on how one counts"),
     "4, table of square products": ("02_arithmetic_intensity", "(64, 256, 1024, 4096, 16384)"),

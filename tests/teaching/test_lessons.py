@@ -217,7 +217,7 @@ def test_the_caches_of_a_model_with_long_contexts_are_spread_over_chips_that_hol
 
 def test_a_point_above_its_roof_may_have_bytes_that_came_from_a_cache() -> None:
     above = [one for one in CHOICES if one.key in ("above", "above-the-roof", "above-roof")]
-    assert len(above) == 3
+    assert len(above) == 2
     for one in above:
         assert re.fullmatch("[Bb]ytes came from a (cache|nearer memory), or a figure is wrong", one.answer)
 
@@ -234,7 +234,7 @@ def test_no_right_option_of_a_lesson_is_much_longer_than_the_others() -> None:
 
 
 def test_the_options_of_lessons_have_the_order_of_their_hmac() -> None:
-    assert len(CHOICES) >= 30
+    assert len(CHOICES) >= 25
     for one in CHOICES:
         question = rw.Question(key=one.key, prompt=one.prompt, answer=one.answer, options=one.options)
         assert list(one.options) == list(question.shuffled().options), one.key

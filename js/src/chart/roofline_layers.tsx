@@ -237,11 +237,12 @@ export function layersOver(
 }
 
 /** Returns the lines of text that say why nothing is drawn; none if something is. */
-function emptyPlane({ points, roofs, names }: Scene): readonly string[] {
+function emptyPlane({ points, roofs, names, isTold }: Scene): readonly string[] {
   // The text would lie across a roof.
   if (points.n > 0 || roofs.length > 0) return [];
   if (points.notDrawn > 0) return strings.noPlaces(points.notDrawn).split("\n");
-  return [names.size > 0 ? strings.noChip : openWords.invite];
+  if (names.size === 0) return [openWords.invite];
+  return isTold ? [] : [strings.noChip];
 }
 
 /** Draws the plane at rest. */

@@ -75,6 +75,7 @@ export function sceneOf(
     isPatterned: isPatternedIn(store, theme),
     gaps: store.lesson.hidesHint("points") ? "none" : store.view.gaps.value,
     allJoins: store.view.allJoins.value,
+    isTold: store.lesson.current.value !== undefined,
     ...namedIn(store, points, heaviest, last),
     ...selectionOf(store),
   };

@@ -53,6 +53,8 @@ export interface Scene {
   readonly gaps: Gaps;
   /** Whether lines join the points of each kernel at several levels, not only those of the marked and the first one. */
   readonly allJoins: boolean;
+  /** Whether a story is shown. Its author chooses the shown chips. */
+  readonly isTold?: boolean;
   readonly selected: ReadonlySet<number>;
   /**
    * The rows that are not faded: the selected rows, or while two runs are compared the rows that changed most. If there

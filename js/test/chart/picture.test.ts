@@ -164,6 +164,13 @@ describe("a picture", () => {
     expect(texts).toEqual(expect.arrayContaining(["matmul", "layer norm", "gemm", "norm", "One", "Two"]));
     expect(texts.join(" ")).not.toMatch(/attainable|kernels left of/);
   });
+  it("asks nobody to show a chip in a step of a story that shows none", () => {
+    const step = { caption: [], changes: {}, question: null, hides: false };
+    const said = (more: object) =>
+      textsOf(svgOf(storeOf(onOneChip(KERNELS.slice(4), { shown: [], ...more })))).join(" ");
+    expect(said({})).toContain("No chip is shown");
+    expect(said({ story: { base: {}, steps: [step] } })).not.toContain("No chip is shown");
+  });
   it("shows hostile names as text", () => {
     const shown = HOSTILE.replace("\u0000", "\ufffd").replace("\ud800", "\ufffd");
     const texts = textsOf(svgOf(storeOf(STATES["hostile names"]?.() as FakeModel)));
