@@ -21,7 +21,8 @@ sys.path.insert(0, str(ROOT))
 
 
 import roofwidget as rw
-from roofwidget.export.notebook import Lesson, lesson_of
+from roofwidget.export.course import CONTENTS, Lesson
+from roofwidget.export.notebook import lesson_of
 from roofwidget.state.field import Field
 from roofwidget.state.state import TRAITS
 
@@ -163,7 +164,7 @@ def _write_course() -> None:
 
 def _for_frame(live: str, lessons: list[Lesson]) -> str:
     """Return a lesson whose links leave the frame: to the site's page of a lesson, or to another machine."""
-    pages = {lesson.page: f"../course/{lesson.page}" for lesson in lessons}
+    pages = {name: f"../course/{name}" for name in (CONTENTS, *(lesson.page for lesson in lessons))}
     return _LINK.sub(lambda link: f'<a target="_top" href="{pages.get(link[1], link[1])}"', live)
 
 

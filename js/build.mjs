@@ -124,7 +124,7 @@ const allOptions = [
   },
   { ...common, ...classicJsx, format: "iife", entryPoints: ["src/engine.ts", "src/page.tsx"] },
   { ...common, ...classicJsx, format: "esm", entryPoints: ["src/module.ts"] },
-  { ...common, format: "iife", entryPoints: ["src/unpack.ts"] },
+  { ...common, format: "iife", entryPoints: ["src/unpack.ts", "src/contents.ts"] },
   ...languages.flatMap((language) => [
     {
       ...madeOf(
@@ -237,7 +237,7 @@ async function finish(builds, { strict }) {
   // Files of an earlier build may have other names.
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(target))
-    if (/^(widget|words|loader|engine|page|unpack|roofwidget)\./.test(name)) rmSync(join(target, name));
+    if (/^(widget|words|loader|engine|page|unpack|contents|roofwidget)\./.test(name)) rmSync(join(target, name));
   const textOf = (name) => files.find(({ path }) => basename(path) === name).text;
   for (const { path, contents } of files) {
     if (isLoader(basename(path))) writeFileSync(path, contents);

@@ -1,39 +1,68 @@
 // The entry of an exported page: it starts each widget of the page, without Python.
 
 import { showSaved, unpackedModel } from "./saved_view.ts";
-import { answersStorage } from "./state/kept_answers.ts";
+import { type Answers, answersStorage } from "./state/kept_answers.ts";
+import type { Model } from "./state/model.ts";
+import { keepProgress, progressOf, showProgress, stepAddress, type Told } from "./state/progress.ts";
 import type { StepLink } from "./state/step_link.ts";
 import type { Story } from "./wire/types.ts";
+import { storyWords } from "./words/words.ts";
 
 /** The catalogue of chips, which all widgets of the page share. */
 const CATALOGUE = document.querySelector("[data-catalogue]")?.textContent;
 
+/** The element that says how many questions of the page are answered. Pages of a course have one. */
+const PROGRESS = document.querySelector<HTMLElement>("[data-progress]");
+const TITLE = document.title;
+/** The width of A4 without the margins that the style of a course sets, px. */
+const PAPER_PX = 672;
+
 /** The first story of a page is linked by "#step=3", the second by "#story=2&step=3", and so on. */
-function stepLink(story: number): StepLink {
+function stepLink(place: number, steps: number): StepLink {
   const parts = () => new URLSearchParams(location.hash.slice(1));
   return {
     read: () =>
-      Number(parts().get("story") ?? 1) === story ? Number.parseInt(parts().get("step") ?? "", 10) : Number.NaN,
+      Number(parts().get("story") ?? 1) === place ? Number.parseInt(parts().get("step") ?? "", 10) : Number.NaN,
     write(step) {
+      document.title = `${storyWords.step(step, steps)}, ${TITLE}`;
       // A page within another page has no address of its own.
       try {
-        history.replaceState(null, "", story === 1 ? `#step=${step}` : `#story=${story}&step=${step}`);
+        history.replaceState(null, "", stepAddress(place, step));
       } catch {}
     },
     follow: (changed, signal) => addEventListener("hashchange", changed, { signal }),
   };
 }
-let stories = 0;
 
-/** Starts a widget in the place of its picture. The element's script has the widget's state. */
-async function start(element: HTMLElement) {
-  const saved = await unpackedModel(element.querySelector("script")?.textContent ?? "");
-  const story = (saved.get("story") ?? null) as Story | null;
-  const place = story ? ++stories : 0;
+const told: Told[] = [];
+/** Shows and keeps how many questions are answered, if the browser keeps it. */
+function updateProgress() {
+  const progress = progressOf(told);
+  if (PROGRESS && keepProgress(location.href, progress, () => localStorage)) showProgress(PROGRESS, progress);
+}
+
+/** Returns the storage of a story's answers, each change of which updates the progress. */
+function storageOf(story: Story, place: number) {
   const storage = answersStorage(story, place, () => localStorage);
+  if (!storage) return undefined;
+  const at = told.push({ place, story, answers: storage.read() ?? {} }) - 1;
+  return {
+    ...storage,
+    write(answers: Answers) {
+      told[at] = { place, story, answers };
+      updateProgress();
+      return storage.write(answers);
+    },
+  };
+}
+
+/** Starts a widget in the place of its picture. `place` is that of its story, from 1. */
+async function start(element: HTMLElement, saved: Model, place: number) {
+  const story = (saved.get("story") ?? null) as Story | null;
+  const storage = story ? storageOf(story, place) : undefined;
   const own = new Map<string, unknown>([
     ["catalogue", CATALOGUE],
-    ["step_link", story ? stepLink(place) : undefined],
+    ["step_link", story ? stepLink(place, story.steps.length) : undefined],
     ["answers_storage", storage],
     ["answers", storage?.read()],
   ]);
@@ -43,4 +72,22 @@ async function start(element: HTMLElement) {
   for (const other of [...element.children]) if (other !== el && other.localName !== "script") other.remove();
 }
 
-for (const element of document.querySelectorAll<HTMLElement>("[data-roofwidget]")) void start(element);
+async function startAll() {
+  const elements = [...document.querySelectorAll<HTMLElement>("[data-roofwidget]")];
+  const models = elements.map((element) => unpackedModel(element.querySelector("script")?.textContent ?? ""));
+  let stories = 0;
+  for (const [at, element] of elements.entries()) {
+    const saved = (await models[at]) as Model;
+    await start(element, saved, saved.get("story") ? ++stories : 0);
+  }
+  if (told.length > 0) updateProgress();
+  // Where the address leads to has moved: widgets above it have become taller.
+  document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+}
+
+void startAll();
+// A chart keeps the width in which it was drawn, and is made smaller for paper.
+addEventListener("beforeprint", () => {
+  for (const root of document.querySelectorAll<HTMLElement>(".roofwidget"))
+    root.style.setProperty("--on-paper", `${Math.min(1, PAPER_PX / (root.clientWidth || PAPER_PX))}`);
+});

@@ -47,6 +47,8 @@ const MIN_POPOVER_PX = 480;
 const [EMPTY_PX, EMPTY_NARROW_PX] = [600, 420];
 /** What a notebook's window has around its cells, px. */
 const NOTEBOOK_PX = 100;
+/** The height of most steps of a story with their question, px. */
+const STORY_PX = 160;
 /** Space between the parts of a view, px. */
 const GAPS_PX = 24;
 /** The factor by which a presentation enlarges the widget. */
@@ -225,7 +227,9 @@ function View({ store, box, theme, tools }: ViewProps) {
   // would do so with the panels before the chart's first frame is drawn.
   const around = () => (headHeight.value + footHeight.value) / scale + GAPS_PX;
   const room = isFull || isLarge ? visible / scale - around() : undefined;
-  const layout = layoutOf({ width, visible: window, isOpen: opened.value !== undefined, room });
+  // In a lesson, the window also shows the question.
+  const shown = window - (store.lesson.story.value ? STORY_PX : 0);
+  const layout = layoutOf({ width, visible: shown, isOpen: opened.value !== undefined, room });
   const isNarrow = layout.kind === "narrow";
   const isBeside = layout.kind === "wide" && layout.inspector !== undefined;
   const chart = { store, size: layout.chart, theme: theme.value, below: SLIDERS_PX, pointedChip, tools };

@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from roofwidget.export.notebook import contents_page, lesson_of, notebook_page
+from roofwidget.export.course import CONTENTS, contents_page
+from roofwidget.export.notebook import lesson_of, notebook_page
 
 DESCRIPTION: Final = """\
 Write an executed notebook as one HTML page: its texts, code and outputs, with its roofwidgets alive. The page needs no
@@ -30,8 +31,10 @@ def add_arguments(page: argparse.ArgumentParser) -> None:
     page.add_argument(
         "--contents",
         metavar="TITLE",
-        help="also write index.html with this title: a link to each page, and the headings of each notebook",
+        help="also write index.html with this title: a link to each page, and the headings of each notebook; each page "
+        "links to those before and after it",
     )
+    page.add_argument("--print-answers", action="store_true", help="a printed page has the answers under its questions")
     page.set_defaults(run=_pages, status_of_failure=1)
 
 
@@ -42,11 +45,12 @@ def _pages(options: argparse.Namespace) -> int:
     today = datetime.now().astimezone().date()
     places = [(options.out or path.parent) / f"{path.stem}.html" for path in notebooks]
     contents = None if options.contents is None else _place_of_contents(places)
+    course = [] if contents is None else [lesson_of(path) for path in notebooks]
     for path, place in zip(notebooks, places, strict=True):
         beside = {other.name for other, at in zip(notebooks, places, strict=True) if at.parent == place.parent}
-        _write(place, notebook_page(path, today, beside))
+        _write(place, notebook_page(path, today, beside, course, print_answers=options.print_answers))
     if contents is not None:
-        _write(contents, contents_page(map(lesson_of, notebooks), options.contents, today))
+        _write(contents, contents_page(course, options.contents, today))
     return 0
 
 
@@ -54,7 +58,7 @@ def _place_of_contents(places: Sequence[Path]) -> Path:
     folders = {place.parent for place in places}
     if len(folders) > 1:
         raise ValueError("--contents: the pages go into several folders; name one folder with --out")
-    contents = folders.pop() / "index.html"
+    contents = folders.pop() / CONTENTS
     if contents in places:
         raise ValueError("--contents writes index.html, and a notebook is named index.ipynb: rename the notebook")
     return contents

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from roofwidget.export import page
+from roofwidget.export.course import STYLE, Lesson, navigation, next_lesson, sections, steps_and_paper, words
 from roofwidget.export.foreign_html import sanitized, style_sheet
 from roofwidget.export.saved_state import saved_parts
 from roofwidget.support import built_files, languages
@@ -33,33 +34,10 @@ pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 """
 # Styles of a notebook do not change the page around it, nor the widgets.
 _SCOPE: Final = "@scope (.from-notebook > :not([data-roofwidget])) {{\n{}\n}}\n"
-_CONTENTS_STYLE: Final = """\
-body { max-width: 800px; }
-li { margin: 12px 0; }
-li p { margin: 0; opacity: 0.75; font-size: 13px; }
-"""
 _WEB: Final = {"http", "https", "mailto"}
 _HEADING: Final = re.compile(r"(#{1,2}) +(.+)")
+_MINUTES: Final = re.compile(r"\b(\d+) minutes\b")
 _FENCES: Final = ("```", "~~~")
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What the table of contents says of a notebook.
-
-    Attributes
-    ----------
-    page
-        The name of its page.
-    title
-        Its first heading, or the name of its file.
-    sections
-        Its headings of the second level.
-    """
-
-    page: str
-    title: str
-    sections: tuple[str, ...]
 
 
 def lesson_of(path: Path) -> Lesson:
@@ -74,20 +52,25 @@ def lesson_of(path: Path) -> Lesson:
     """
     notebook = _read(path)
     sections = tuple(text for level, text in _headings(notebook) if level == len("##"))
-    return Lesson(f"{path.stem}.html", _title(notebook) or path.stem, sections)
-
-
-def contents_page(lessons: Iterable[Lesson], title: str, day: date) -> str:
-    """Return the HTML of a table of contents with a link to the page of each lesson."""
-    items = "\n".join(
-        f'<li><a href="{escaped(quote(lesson.page))}">{escaped(lesson.title)}</a>'
-        f"<p>{escaped(' · '.join(lesson.sections))}</p></li>"
-        for lesson in lessons
+    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    shown = [states.get(output["data"][VIEW].get("model_id")) for output in _outputs(notebook)]
+    stories = [model["state"].get("story") for model in shown if model is not None]
+    asked = sum(step["question"] is not None for story in stories if story for step in story["steps"])
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    minutes = _MINUTES.search(next(texts, ""))
+    return Lesson(
+        f"{path.stem}.html", _title(notebook) or path.stem, sections, int(minutes[1]) if minutes else None, asked
     )
-    return page.document([], f"<h1>{escaped(title)}</h1>\n<ol>\n{items}\n</ol>", title, day, _CONTENTS_STYLE)
 
 
-def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> str:
+def notebook_page(
+    path: Path,
+    day: date,
+    neighbours: Collection[str] = (),
+    course: Sequence[Lesson] = (),
+    *,
+    print_answers: bool = False,
+) -> str:
     """Return the HTML of a notebook: its texts, code and outputs, with its widgets.
 
     Parameters
@@ -100,6 +83,10 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
     neighbours
         The names of the notebooks that become pages in the same folder. A link to one of them becomes a link to its
         page. A link to any other file becomes plain text: a page is given away without the files around it.
+    course
+        The lessons of a course with a page of contents, in their order. The page of a lesson links to those beside it.
+    print_answers
+        Whether the questions have their answers when the page is printed.
 
     Raises
     ------
@@ -114,41 +101,62 @@ def notebook_page(path: Path, day: date, neighbours: Collection[str] = ()) -> st
 
     damages = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
     try:
-        return _page(notebook, path, day, neighbours)
+        return _page(notebook, path, day, neighbours, course, print_answers=print_answers)
     except (*damages, nbformat.ValidationError, InvalidNotebook) as error:
         reason = one_line(str(error), _MAX_LETTERS)
         raise ValueError(f"{path.name}: the notebook or the state of a widget is damaged ({reason})") from None
 
 
-def _page(notebook: Any, path: Path, day: date, neighbours: Collection[str]) -> str:
-    import nbconvert  # noqa: PLC0415  # as above
-
+def _page(
+    notebook: Any, path: Path, day: date, neighbours: Collection[str], course: Sequence[Lesson], *, print_answers: bool
+) -> str:
     own = _Own()
-    parts = _with_places(notebook, path, own)
+    parts = _with_places(notebook, path, own, print_answers=print_answers)
+    language = parts[0].language if parts else ENGLISH
     # For states of widgets nbconvert would add a script, which the page's policy forbids.
     notebook.metadata.pop("widgets", None)
-    _fold(notebook, own)
-    sheets: list[str] = []
+    convert = _Converter(notebook, neighbours)
+    cells = list(_with_solutions(_folded(notebook, own, language), own, convert, language))
+    body = own.in_places(convert(cells))
+    rules = "\n".join(filter(None, convert.sheets))
+    style = f"{_STYLE}{STYLE}{_SCOPE.format(rules) if rules else ''}"
+    at = next((at for at, lesson in enumerate(course) if lesson.page == f"{path.stem}.html"), None)
+    before = ""
+    if at is not None:
+        links = sections(body, [part.story for part in parts], language)
+        before = navigation(course, at, links, language)
+        body += next_lesson(course, at, language)
+    return page.document(parts, body, _title(notebook) or path.stem, day, style, before=before)
 
-    def part_of_notebook(html: str) -> str:
-        sheets.append(style_sheet(html))
+
+class _Converter:
+    """Converts cells of a notebook to HTML, and collects the style sheets of their outputs."""
+
+    def __init__(self, notebook: Any, neighbours: Collection[str]) -> None:
+        import nbconvert  # noqa: PLC0415  # as above
+
+        self.sheets: list[str] = []
+        self._notebook, self._neighbours = notebook, neighbours
+        new_exporter: Any = nbconvert.HTMLExporter
+        self._exporter = new_exporter(template_name="basic", sanitize_html=True)
+        self._exporter.register_filter("clean_html", self._part)
+
+    def __call__(self, cells: Iterable[Any]) -> str:
+        self._notebook.cells = list(cells)
+        html, _ = self._exporter.from_notebook_node(self._notebook)
+        # The whole once more: nbconvert writes some texts without the filter, and writes all HTML anew afterwards.
+        return sanitized(html, lambda address: _address(address, self._neighbours))
+
+    def _part(self, html: str) -> str:
+        self.sheets.append(style_sheet(html))
         # An element that a part leaves open does not contain the next part.
         return f'<div class="from-notebook">{sanitized(html, str)}</div>'
 
-    new_exporter: Any = nbconvert.HTMLExporter
-    exporter = new_exporter(template_name="basic", sanitize_html=True)
-    exporter.register_filter("clean_html", part_of_notebook)
-    body, _ = exporter.from_notebook_node(notebook)
-    # The whole once more: nbconvert writes some texts without the filter, and parses and writes all HTML afterwards.
-    body = own.in_places(sanitized(body, lambda address: _address(address, neighbours)))
-    rules = "\n".join(filter(None, sheets))
-    style = f"{_STYLE}{_SCOPE.format(rules)}" if rules else _STYLE
-    return page.document(parts, body, _title(notebook) or path.stem, day, style)
 
-
-def _with_places(notebook: Any, path: Path, own: _Own) -> list[page.Part]:
+def _with_places(notebook: Any, path: Path, own: _Own, *, print_answers: bool) -> list[page.Part]:
     """Return the widgets of a notebook, and put their places into the outputs that show them."""
     parts: list[page.Part] = []
+    stories = 0
     states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     for output in _outputs(notebook):
         model = states.get(output["data"][VIEW].get("model_id"))
@@ -162,8 +170,14 @@ def _with_places(notebook: Any, path: Path, own: _Own) -> list[page.Part]:
                 "'jupyter nbconvert --to notebook --execute --inplace', or save it in JupyterLab with "
                 "Settings > Save Widget State Automatically"
             )
-        parts.append(_part(model))
-        output.update(own.output(parts[-1].html))
+        part = _part(model)
+        html = part.html
+        if part.story is not None:
+            stories += 1
+            targets, paper = steps_and_paper(part.story, stories, part.language, has_answers=print_answers)
+            html = f"{targets}{html}{paper}"
+        parts.append(part)
+        output.update(own.output(html))
     return parts
 
 
@@ -182,21 +196,45 @@ class _Own:
         return {"output_type": "display_data", "metadata": {}, "data": {"text/html": place}}
 
     def in_places(self, body: str) -> str:
-        return re.sub(rf"<p>{self._mark} (\d+)</p>", lambda place: self._pieces[int(place[1])], body)
+        # A piece that is converted from cells has places too.
+        return re.sub(rf"<p>{self._mark} (\d+)</p>", lambda place: self.in_places(self._pieces[int(place[1])]), body)
 
 
-def _fold(notebook: Any, own: _Own) -> None:
-    """Replace the code of cells whose code the author has folded by an output that a reader unfolds."""
+def _folded(notebook: Any, own: _Own, language: str) -> Iterator[Any]:
+    """Yield the cells. Code that the author has folded becomes an output that a reader unfolds."""
     import nbformat  # noqa: PLC0415  # as above
 
     node: Any = nbformat.from_dict
     for cell in notebook.cells:
-        if cell.cell_type != "code" or not cell.metadata.get("jupyter", {}).get("source_hidden"):
-            continue
-        name = "Solution" if "solution" in cell.metadata.get("tags", ()) else "Code"
-        code = f"<details><summary>{name}</summary><pre>{escaped(cell.source)}</pre></details>"
-        cell.outputs.insert(0, node(own.output(code)))
-        cell.metadata["transient"] = node({"remove_source": True})
+        is_solution = _is_solution(cell)
+        if cell.cell_type == "code" and (is_solution or cell.metadata.get("jupyter", {}).get("source_hidden")):
+            code = f"<pre>{escaped(cell.source)}</pre>"
+            html = code if is_solution else _details(words(language)["code"], code)
+            cell.outputs.insert(0, node(own.output(html)))
+            cell.metadata["transient"] = node({"remove_source": True})
+        yield cell
+
+
+def _with_solutions(cells: Iterable[Any], own: _Own, convert: _Converter, language: str) -> Iterator[Any]:
+    """Yield the cells. Each run of cells with the tag "solution" becomes one cell that a reader unfolds."""
+    import nbformat  # noqa: PLC0415  # as above
+
+    node: Any = nbformat.from_dict
+    new_cell: Any = nbformat.v4.new_code_cell
+    for is_solution, run in groupby(cells, _is_solution):
+        if is_solution:
+            html = _details(words(language)["solution"], convert(run))
+            yield new_cell(outputs=[node(own.output(html))], metadata={"transient": {"remove_source": True}})
+        else:
+            yield from run
+
+
+def _is_solution(cell: Any) -> bool:
+    return "solution" in cell.metadata.get("tags", ())
+
+
+def _details(summary: str, html: str) -> str:
+    return f"<details><summary>{summary}</summary>{html}</details>"
 
 
 def _read(path: Path) -> Any:
@@ -244,7 +282,8 @@ def _part(model: Mapping[str, Any]) -> page.Part:
     state = {name: value for name, value in model["state"].items() if not name.startswith("_")}
     buffers = [(one["path"], one["data"]) for one in model.get("buffers", []) if _is_current(state, one["path"])]
     shown = [chip for chip in state["chips"] if chip["id"] in state["shown"]]
-    return page.Part(saved_parts(state, buffers), shown, _language(model["state"]["_esm"]), "")
+    language = _language(model["state"]["_esm"])
+    return page.Part(saved_parts(state, buffers), shown, language, "", state.get("story"))
 
 
 def _is_current(state: Any, path: Sequence[str | int]) -> bool:

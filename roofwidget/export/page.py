@@ -24,7 +24,8 @@ from roofwidget.support.text_tables import escaped, is_web_address
 # The colours are those of the widgets. A named colour such as Canvas has another shade of black in each browser.
 _STYLE: Final = """\
 :root { color-scheme: light dark; background: #ffffff; color: #1b1f24; }
-@media (prefers-color-scheme: dark) { :root { background: #111111; color: #e8eaed; } }
+a { color: #0b5cad; }
+@media (prefers-color-scheme: dark) { :root { background: #111111; color: #e8eaed; } a { color: #6cb6ff; } }
 body { max-width: 1400px; margin: 0 auto; padding: 16px; font: 15px/1.5 system-ui, sans-serif; }
 main > :is(h1, h2, p), a { overflow-wrap: anywhere; }
 .spoken { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
@@ -52,12 +53,15 @@ class Part:
         The code of the language of its texts.
     fallback
         HTML that is shown until the widget has started, and where no script runs.
+    story
+        The story of a widget in a notebook, on the wire.
     """
 
     text: str
     chips: Sequence[Mapping[str, Any]]
     language: str
     fallback: str
+    story: Mapping[str, Any] | None = None
 
     @property
     def html(self) -> str:
@@ -100,10 +104,37 @@ def page(parts: Iterable[Part | str], title: str, day: date, *, is_headed: bool 
     return document([part for part in parts if isinstance(part, Part)], f"{heading}\n{body}", title, day)
 
 
-def document(widgets: Sequence[Part], body: str, title: str, day: date, style: str = "") -> str:
-    """Return the HTML of a page whose body is made. `style` is added to the page's own.
+def document(
+    widgets: Sequence[Part],
+    body: str,
+    title: str,
+    day: date,
+    style: str = "",
+    *,
+    before: str = "",
+    language: str = "",
+    script: str = "",
+) -> str:
+    """Return the HTML of a page whose body is made.
 
-    A page without widgets has no script.
+    Parameters
+    ----------
+    widgets
+        The widgets in the body. Without them, the page has no script but `script`.
+    body
+        The HTML of the main part.
+    title
+        The title of the document.
+    day
+        When the page was made.
+    style
+        Rules that are added to those of the page.
+    before
+        HTML before the main part.
+    language
+        The language of the page; by default that of its widgets, or English.
+    script
+        A script that runs when the page has been read.
 
     Raises
     ------
@@ -113,11 +144,13 @@ def document(widgets: Sequence[Part], body: str, title: str, day: date, style: s
     languages = sorted({part.language for part in widgets})
     if len(languages) > 1:
         raise ValueError(f"a page has one language, and these widgets have {' and '.join(languages)}: set their locale")
-    language = languages[0] if languages else ENGLISH
+    language = language or (languages[0] if languages else ENGLISH)
     scripts, looks, ending = _code(language) if widgets else ([], [], "")
+    if script:
+        scripts, ending = [*scripts, script], f"{ending}<script>{script}</script>\n"
     sources = _sources([chip for part in widgets for chip in part.chips])
     return html_document.document(
-        f"<main>\n{body}\n</main>\n{sources}\n<footer>{day.isoformat()}</footer>\n{ending}",
+        f'{before}<main id="main" tabindex="-1">\n{body}\n</main>\n{sources}\n<footer>{day.isoformat()}</footer>\n{ending}',
         title=title,
         language=language,
         style=f"{_STYLE}{style}",

@@ -153,6 +153,19 @@ def hides_numbers(question: Mapping[str, Any] | None) -> bool:
     return hides_headline(question) and not is_of_roof
 
 
+def answer_text(kind: str, answer: Any, unit: str) -> str:
+    """Return the right answer of a question as text, such as "166.3 FLOP/B"."""
+    if kind == "choice":
+        return str(answer)
+    if kind == "merge":
+        return " | ".join(" + ".join(group) for group in answer)
+    if unit == "FLOP/B":
+        return units.format_intensity(answer, 4)
+    if unit in units.UNITS:
+        return units.format_quantity(answer, unit, 4)
+    return f"{units.format_significant(answer, 4)} {unit}".strip()
+
+
 def attempts_by_key(value: Any) -> Mapping[str, tuple[Any, ...]]:
     """Return all answers by the key of their question: finite numbers, texts, or groups of names of ops.
 

@@ -5,6 +5,7 @@ Text that looks like HTML stays text, and so do links and images.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -41,14 +42,19 @@ def html(text: str) -> str:
     >>> html("a **b** <i>")
     '<p>a <strong>b</strong> &lt;i&gt;</p>'
     """
-    return "".join(map(_html, tree(text)))
+    return html_of(tree(text))
+
+
+def html_of(nodes: Iterable[Node]) -> str:
+    """Return the elements of `tree` as HTML."""
+    return "".join(map(_html, nodes))
 
 
 def _html(node: Node) -> str:
     if isinstance(node, str):
         return escaped(node)
     name, *nodes = node
-    return "<br>" if name == "br" else f"<{name}>{''.join(map(_html, nodes))}</{name}>"
+    return "<br>" if name == "br" else f"<{name}>{html_of(nodes)}</{name}>"
 
 
 @cache

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from roofwidget import units
+from roofwidget.state.lesson import answer_text
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import counted, one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
@@ -418,15 +419,7 @@ class Question:
     @property
     def answer_text(self) -> str:
         """The right answer as text, such as "166.3 FLOP/B"."""
-        if self.kind == "choice":
-            return str(self.answer)
-        if self.kind == "merge":
-            return " | ".join(" + ".join(group) for group in self.answer)
-        if self.unit == "FLOP/B":
-            return units.format_intensity(self.answer, 4)
-        if self.unit in units.UNITS:
-            return units.format_quantity(self.answer, self.unit, 4)
-        return f"{units.format_significant(self.answer, 4)} {self.unit}".strip()
+        return answer_text(self.kind, self.answer, self.unit)
 
     def to_record(self) -> dict[str, Any]:
         """Return the question as JSON can hold it, without its setup."""

@@ -44,6 +44,7 @@ def test_a_lesson_is_worked_through_from_the_contents_to_the_file_of_answers(
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto((course / "index.html").as_uri())
     expect(page.get_by_role("listitem")).to_have_text(["A lessonWhat was answered", "The next lessonMore"])
+    expect(page.get_by_text("answered", exact=False).filter(has_text=" of ")).to_have_count(0)
     page.get_by_role("link", name="A lesson").click()
     expect(page.get_by_text(PRINTED.splitlines()[1])).to_be_visible()
     expect(page.get_by_role("link", name="the rules")).to_have_count(0)
@@ -59,10 +60,54 @@ def test_a_lesson_is_worked_through_from_the_contents_to_the_file_of_answers(
     download.value.save_as(tmp_path / "answers.json")
     grades = rw.grade(tmp_path / "answers.json")
     assert [(one.key, one.correct, one.attempts) for one in grades] == [("place", False, 0), ("ridge", True, 1)]
-    page.get_by_role("link", name="the next").click()
+    # The contents know what was answered on the page, and lead to the question that is open.
+    navigation = page.get_by_role("navigation", name="Course")
+    expect(navigation).to_contain_text("1 of 2 answered")
+    expect(page).to_have_title("Step 3 of 3, A lesson")
+    navigation.get_by_role("link", name="Contents").click()
+    expect(page.get_by_role("listitem").first).to_contain_text("1 of 2 answered")
+    page.get_by_role("link", name="Continue with A lesson").click()
+    expect(story.get_by_text("Step 2 of 3")).to_be_visible()
+    expect(story).to_be_in_viewport()
+    page.get_by_role("link", name="the next", exact=True).click()
     expect(page.get_by_role("heading", name="More")).to_be_visible()
     page.set_viewport_size({"width": 480, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 480, "the table scrolls in its own box"
     assert {url.partition(":")[0] for url in requests} <= {"file", "blob"}
     assert faults == []
+    context.close()
+
+
+def test_a_course_that_the_browser_keeps_nothing_of_claims_no_progress(course: Path, browser: Browser) -> None:
+    context = browser.new_context(offline=True)
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    page = context.new_page()
+    page.goto((course / "one.html").as_uri())
+    story = page.locator(".rw-story")
+    # A step that the address names is in the window, also if it was in the address before.
+    for _ in range(2):
+        page.evaluate("() => { scrollTo(0, 0); document.querySelector('nav details').open = true; }")
+        page.get_by_role("link", name="Step 3").click()
+        expect(story.get_by_text("Step 3 of 3")).to_be_visible()
+        assert abs(page.evaluate("document.querySelector('.rw-story').getBoundingClientRect().top")) < 40
+    story.get_by_role("textbox").fill("166 FLOP/B")
+    story.get_by_role("button", name="Check").click()
+    expect(story.get_by_role("status")).to_contain_text("Right.")
+    expect(page.locator("[data-progress]")).to_be_hidden()
+    page.get_by_role("link", name="Contents").click()
+    expect(page.locator("[data-progress]")).to_be_hidden()
+    expect(page.locator("[data-continue]")).to_be_hidden()
+    page.go_back()
+    expect(story).to_be_visible()
+
+    # On paper: every question without its answer, the chart in full width, no control.
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 672, "height": 900})
+    paper = page.locator(".on-paper > li")
+    expect(paper).to_have_text(["Predict.Drag it there.", "Where is the ridge point?"])
+    for hidden in (story, page.get_by_role("navigation"), page.get_by_role("slider").first):
+        expect(hidden).to_be_hidden()
     context.close()

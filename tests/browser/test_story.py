@@ -663,7 +663,7 @@ def test_keys_of_the_notebook_are_left_alone_outside_the_panel(notebook: OpenNot
 
 
 def test_keys_scroll_a_page_outside_the_panel(exported: Callable[..., Exported]) -> None:
-    opened = exported(told().to_html(), fragment="#step=2", viewport={"width": 1280, "height": 400})
+    opened = exported(told().to_html(), fragment="#step=2", viewport={"width": 1280, "height": 300})
     page, panel = opened.page, Panel(opened.page)
     panel.at(2)
     seen = [0]

@@ -4,7 +4,8 @@ import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Attempt, Story } from "../wire/types.ts";
 import type { Model } from "./model.ts";
 
-type Answers = Readonly<Record<string, readonly Attempt[]>>;
+/** All answers to the questions of a story, by key. */
+export type Answers = Readonly<Record<string, readonly Attempt[]>>;
 
 /** Where the browser keeps the answers to one story of a page. */
 interface AnswersStorage {
