@@ -1,4 +1,4 @@
-"""The README's example runs and prints what the README says."""
+"""The examples of the README and the guide run and print what the texts say; pictures and files are there."""
 
 from __future__ import annotations
 
@@ -15,15 +15,21 @@ README = ROOT / "README.md"
 USING = README.parent / "docs" / "using.md"
 
 
-def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    example = re.search(r"```python\n(.*?)```", text_of(README), re.DOTALL)
+@pytest.mark.parametrize("recipe", ["profile", "model", "course"])
+def test_each_recipe_of_the_readme_runs_and_prints_what_it_says(
+    recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if recipe == "model":
+        pytest.importorskip("torch")
+    example = re.search(rf"\*\*My {recipe}\.\*\*.*?```python\n(.*?)```", text_of(README), re.DOTALL)
     assert example is not None
-    names: dict[str, object] = {}
-    exec(example[1], names)  # noqa: S102 - our own text
-    printed = re.search(r"print\(.*#\s(.*)", example[1])
-    assert printed is not None
-    assert capsys.readouterr().out.strip() == printed[1]
-    assert repr(names["widget"]) == "RooflineWidget(Mine, NVIDIA H100 SXM5 80GB, TPU v6e (Trillium); 2 kernels)"
+    assert example[1].count("\n") <= 7
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    exec(example[1], {})  # noqa: S102 - our own text
+    said = re.findall(r"^print\(.*\)  # (.*)$", example[1], re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == said
+    assert [path.name for path in tmp_path.glob("*.html")] == (["lesson.html"] if recipe == "course" else [])
 
 
 @pytest.mark.filterwarnings("ignore:.*names no chip:UserWarning")
@@ -35,7 +41,7 @@ def test_what_the_table_says_in_python_runs(tmp_path: Path, monkeypatch: pytest.
     sent = {"Collective name": "allreduce", "In msg nelems": 8, "dtype": "Half", "Group size": 2}
     kernel = {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "ts": 0, "dur": 4, "args": sent}
     write(Path("trace.json"), {"schemaVersion": 1, "traceEvents": [kernel]})
-    text = text_of(README)
+    text = text_of(USING.parent / "first_five_minutes.md")
     chain = re.search(r"`(rw\.chain\(.*\))`", text)
     assert chain is not None
     names: dict[str, object] = {"rw": rw, "graph": eval(chain[1]), "chip": rw.chip("h100-sxm")}  # noqa: S307 - our own text
@@ -79,8 +85,33 @@ def test_the_first_five_minutes_run_and_print_what_they_say(
 
 
 def test_every_file_the_readme_names_is_there() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", text_of(README)):
+    text = text_of(README)
+    targets = re.findall(r"\]\(([^)#]+)\)|(?:href|src|srcset)=\"([^\"#]+)", text)
+    assert len(targets) > 40
+    for target in map("".join, targets):
         assert (README.parent / target).exists(), target
+
+
+def test_each_picture_of_the_readme_has_a_dark_twin_and_an_alternative_text_and_is_small() -> None:
+    pictures = re.findall(r"<picture>(.*?)</picture>", text_of(README), re.DOTALL)
+    assert len(pictures) == 7
+    for picture in pictures:
+        dark, light = re.findall(r"(?:src|srcset)=\"([^\"]+)", picture)
+        assert dark == light.replace(".webp", "-dark.webp")
+        alt = re.search(r"alt=\"([^\"]+)", picture)
+        assert alt is not None
+        assert len(alt[1]) > 40
+        most = 700_000 if "moving" in light else 60_000
+        assert max((README.parent / name).stat().st_size for name in (dark, light)) <= most
+
+
+def test_the_numbers_of_the_readme_and_of_the_comparison_are_those_of_the_catalogue_and_the_course() -> None:
+    chips = f"{len(rw.chips())} chips"
+    assert chips in text_of(README)
+    assert chips in text_of(USING.parent / "neighbours.md")
+    lessons = len(list((README.parent / "notebooks").glob("*.ipynb")))
+    assert f"[{lessons}](teaching.md#the-course)" in text_of(USING.parent / "neighbours.md")
+    assert text_of(README).count("](notebooks/") == lessons
 
 
 def test_every_place_that_the_guide_for_contributors_names_is_there() -> None:
