@@ -13,8 +13,8 @@ import pytest
 import roofwidget as rw
 from roofwidget.cli import main
 from roofwidget.export.notebook import STATE, VIEW, lesson_of
-from roofwidget.export.page import policy_hash
 from roofwidget.support import built_files
+from roofwidget.support.html_document import policy_hash
 from tests.places import text_of, write
 
 TITLES = ("Roofs", "Bytes & *more*", "Fusion")
