@@ -305,7 +305,7 @@ def instruction_roofline(kernels: Kernels, chip: Chip | str | None = None) -> In
     ----------
     kernels
         A profile with counts of instructions and transactions: of Nsight Compute with ``--set full`` or with the
-        metrics that `docs/why.md` lists, or of rocprof.
+        metrics that ``docs/why.md`` lists, or of rocprof.
     chip
         The chip for the roofs; by default the one that the profile names, at its measured clock.
 

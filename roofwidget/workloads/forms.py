@@ -96,7 +96,7 @@ class KernelForm:
     Parameters
     ----------
     name, keeps, need, block, blocks, workspace
-        As in `Form`.
+        As in ``Form``.
     units, capacity
         The units of the chip that run blocks, and the bytes that a block can keep. `capacity` is infinite if unknown.
     reads, times
