@@ -90,7 +90,14 @@ def _add_grade(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the gradebook; canvas.csv and moodle.csv go beside it"
     )
-    command.add_argument("--items", type=Path, metavar="FILE", help="also write the item analysis")
+    command.add_argument(
+        "--items",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also write the item analysis: a table (.csv) or a page with a chart (.html); can be given twice",
+    )
     command.add_argument("--decimal", choices=(".", ","), default=".", help="the decimal mark of the gradebook")
     command.set_defaults(run=_grade)
 
@@ -112,8 +119,10 @@ def _grade(options: argparse.Namespace) -> int:
     _write(options.out, found.table(options.decimal))
     _write(options.out.with_name("canvas.csv"), found.canvas())
     _write(options.out.with_name("moodle.csv"), found.moodle())
-    if options.items is not None and found.analysis is not None:
-        print(found.analysis.to_csv(options.items))
+    for path in options.items:
+        if found.analysis is not None:
+            is_page = path.suffix.lower() == ".html"
+            print(found.analysis.to_html(path, title=sheet.title) if is_page else found.analysis.to_csv(path))
     statuses = Counter(row.status for row in found.rows)
     say(", ".join(f"{count} {status}" for status, count in statuses.items()))
     return 0

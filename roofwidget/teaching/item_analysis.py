@@ -22,6 +22,7 @@ from roofwidget.export.table import csv_cell
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import aligned, counted, html_table, html_with_notes, one_line
 from roofwidget.teaching.grading import Answers, Tried, check_rule, grades_of, read_answers, tried
+from roofwidget.teaching.item_page import item_page
 from roofwidget.teaching.question import Question, by_key
 
 _MIN_STUDENTS: Final = 30
@@ -180,6 +181,20 @@ class ItemAnalysis:
         writer.writerows([csv_cell(cell) for cell in _cells(one)] for one in self.items)
         target = Path(path)
         target.write_text(text.getvalue(), encoding="utf-8", newline="")
+        return target
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str = "Item analysis") -> Path:
+        """Write a page with a chart, the table and all wrong answers, and return its path. It has no names of students.
+
+        The page needs no script and no network, follows light and dark, and can be printed.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        target = Path(path)
+        target.write_text(item_page(self, title), encoding="utf-8", newline="\n")
         return target
 
     def _caption(self) -> str:

@@ -369,8 +369,9 @@ def test_a_test_cell_grades_the_file_of_the_students_own_page(course: Course, mo
     answers["ridge-point"] = [1.0, *answers["ridge-point"]]
     course.hand_in(pages["007"], answers, "answers.json")
     file = course.inbox / "answers.json"
-    assert rw.class_check(file, "007", sheet=course.sheet, key=course.key).points == pytest.approx(3 + 2 / 3)
-    assert rw.class_check(file, "007", sheet=course.sheet, key=course.key, counts="first").points == 3
+    given: dict[str, Any] = {"sheet": course.sheet, "key": course.key}
+    assert rw.class_check(file, "007", **given).points == pytest.approx(3 + 2 / 3)
+    assert rw.class_check(file, "007", counts="first", **given).points == 3
     # The files of the sheet and the key may lie beside the notebook.
     monkeypatch.chdir(course.folder)
     assert rw.class_check("inbox/answers.json", "007")["ridge-point"].attempts == 2

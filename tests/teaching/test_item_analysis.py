@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -262,3 +263,34 @@ def test_no_planted_behaviour_of_a_class_of_120_has_full_marks_and_the_misconcep
     assert INVERSE in [one.text for one in found["ridge-point"].wrong]
     assert found["ridge-point"].shown == pytest.approx(len(ONE_FIRST) / 120)
     assert found.students == 120
+
+
+def test_the_page_has_a_mark_for_each_question_and_all_wrong_answers_with_their_texts(tmp_path: Path) -> None:
+    found = rw.item_analysis(rows("111", "110", "101", "100", "010", "000"), ITEMS)
+    page = text_of(found.to_html(tmp_path / "items.html", title="Sheet <1>"))
+    assert "<title>Sheet &lt;1&gt;</title>" in page
+    # p of the first question is 2/3 and r 0.343: 56 + 2/3 · 568 and 16 + (1 - 0.343)/2 · 356.
+    circles = re.findall(r'<circle class="item" cx="([^"]+)" cy="([^"]+)"', page)
+    assert [float(one) for one in circles[0]] == pytest.approx([434.7, 132.9], abs=0.1)
+    assert len(circles) == 3
+    assert "<title>one: p 0.67, r 0.34</title>" in page
+    assert "33%: no. It is so." in page
+    assert "6 students, KR-20 0.36" in page
+    assert "script-src 'none'" in page
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="', page)
+
+
+def test_the_page_marks_flags_by_shape_and_says_what_could_not_be_read(tmp_path: Path) -> None:
+    number = [Question(key="n", prompt="n", answer=100.0), yes_or_no("one")]
+    answers: list[dict[str, Any]] = [{"n": "<many>", "one": "no"}] * 10 + [{"n": 300, "one": "yes"}] * 25
+    page = text_of(rw.item_analysis(answers, number).to_html(tmp_path / "items.html"))
+    assert "Could not be read, of 29% of the students: <code>&lt;many&gt;</code>" in page
+    # No one has points for the number, so it has no correlation.
+    assert "Not in the chart, because all students have the same points: 1, 2." in page
+    assert '<span class="flag">hard or unclear, check the key, input</span>' in page
+    assert "The middle half of the numbers is 3 to 3 times the right one; the median is 3." in page
+    answers += [{"n": 100, "one": "no"}, {"n": 100, "one": "yes"}]
+    page = text_of(rw.item_analysis(answers, number).to_html(tmp_path / "items.html"))
+    # Both questions have flags now, and a correlation.
+    assert len(re.findall('<rect class="flagged"', page)) == 2
