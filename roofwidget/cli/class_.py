@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from roofwidget.cli.options import say
-from roofwidget.support.text_tables import counted
+from roofwidget.support.did_you_mean import listed
+from roofwidget.support.text_tables import aligned, counted, one_line
 from roofwidget.teaching import lms
 from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.classroom.gradebook import gradebook
@@ -26,8 +27,10 @@ with numbers of the student's own and, unless asked for, without answers.
 'grade' grades the files that come back. 'nbgrader' writes the list as nbgrader
 imports it. 'lms' writes questions, with numbers of their own for each variant,
 as a file that Moodle, Canvas, Blackboard or another system imports.
+'questions' lists the keys from which a sheet is made.
 docs/teaching.md says more.
 
+  roofwidget class questions ridge
   roofwidget class pages students.csv sheet.toml --out pages
   roofwidget class grade students.csv sheet.toml inbox.zip --out gradebook.csv
   roofwidget class nbgrader students.csv --out nbgrader.csv
@@ -36,6 +39,7 @@ docs/teaching.md says more.
 """
 _BANK: Final = "bank"
 _MAX_VARIANTS: Final = 1000
+_PROMPT_LETTERS: Final = 70
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -43,6 +47,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     commands = command.add_subparsers(required=True, metavar="WHAT")
     _add_pages(commands.add_parser("pages", help="a page for each student"))
     _add_grade(commands.add_parser("grade", help="the grades of the files that came back"))
+    _add_questions(commands.add_parser("questions", help="the keys of the bank's questions, for a sheet"))
     _add_nbgrader(commands.add_parser("nbgrader", help="the list of the class for nbgrader"))
     _add_lms(commands.add_parser("lms", help="questions as a file for a learning management system"))
 
@@ -54,7 +59,10 @@ def _add_students(command: argparse.ArgumentParser) -> None:
 def _add_class(command: argparse.ArgumentParser) -> None:
     _add_students(command)
     command.add_argument(
-        "sheet", type=Path, metavar="SHEET", help="a TOML file with course, title, questions and perhaps tolerance"
+        "sheet",
+        type=Path,
+        metavar="SHEET",
+        help="a TOML file with course, title, questions and perhaps tolerance; or an executed notebook",
     )
     command.add_argument(
         "--key",
@@ -115,7 +123,8 @@ def _pages(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     students, sheet = read_students(options.students), read_sheet(options.sheet)
     key = read_key(options.key, may_make=False)
-    found = gradebook(students, handed_in(options.inbox), sheet, key, options.counts)
+    files = handed_in(options.inbox)
+    found = gradebook(students, files, sheet, key, options.counts)
     _write(options.out, found.table(options.decimal))
     _write(options.out.with_name("canvas.csv"), found.canvas())
     _write(options.out.with_name("moodle.csv"), found.moodle())
@@ -124,7 +133,8 @@ def _grade(options: argparse.Namespace) -> int:
             is_page = path.suffix.lower() == ".html"
             print(found.analysis.to_html(path, title=sheet.title) if is_page else found.analysis.to_csv(path))
     statuses = Counter(row.status for row in found.rows)
-    say(", ".join(f"{count} {status}" for status, count in statuses.items()))
+    said = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    say(f"{counted(len(files), 'file')} of answers in {options.inbox}: {said}")
     return 0
 
 
@@ -154,7 +164,7 @@ def _add_lms(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "source",
         metavar="SOURCE",
-        help="'bank' for all questions, or a sheet: a TOML file with course, title and questions",
+        help="'bank' for all questions, or a sheet: a TOML file with its questions, or an executed notebook",
     )
     command.add_argument("--format", required=True, choices=lms.FORMATS, help="the format of the file")
     command.add_argument(
@@ -186,20 +196,39 @@ def _tolerance(given: str) -> float:
 def _lms(options: argparse.Namespace) -> int:
     first = secrets.randbelow(10**9) if options.seed is None else options.seed
     seeds = range(first, first + options.variants)
-    title, variants = _questions(options.source, seeds)
+    title, variants, has_seeds = _questions(options.source, seeds)
     found = [with_tolerance(question, options.tolerance) for questions in variants for question in questions]
     content, notes = lms.content(found, options.format, title)
     for note in notes:
         say(note)
     options.out.write_bytes(content)
-    say(f"{counted(len(seeds), 'variant')} of each question, with the seeds {seeds[0]} to {seeds[-1]}")
+    if has_seeds:
+        say(f"{counted(len(seeds), 'variant')} of each question, with the seeds {seeds[0]} to {seeds[-1]}")
     print(options.out)
     return 0
 
 
-def _questions(source: str, seeds: Sequence[int]) -> tuple[str, list[Sequence[Question]]]:
-    """Return the title of a source, and its questions for each seed."""
+def _questions(source: str, seeds: Sequence[int]) -> tuple[str, list[Sequence[Question]], bool]:
+    """Return the title of a source, its questions for each seed, and whether the seed changes them."""
     if source == _BANK:
-        return "Rooflines", [question_bank(seed) for seed in seeds]
+        return "Rooflines", [question_bank(seed) for seed in seeds], True
     sheet = read_sheet(Path(source))
-    return sheet.title, [sheet.questions(seed) for seed in seeds]
+    return sheet.title, [sheet.questions(seed) for seed in seeds], not sheet.own
+
+
+def _add_questions(command: argparse.ArgumentParser) -> None:
+    command.add_argument("words", nargs="*", metavar="WORD", help="only questions whose key or prompt has these words")
+    command.set_defaults(run=_questions_of_the_bank)
+
+
+def _questions_of_the_bank(options: argparse.Namespace) -> int:
+    words = [word.casefold() for word in options.words]
+    found = [
+        [one.key, one.kind, str(one.difficulty), one_line(one.prompt, _PROMPT_LETTERS)]
+        for one in question_bank()
+        if all(word in f"{one.key} {one.prompt}".casefold() for word in words)
+    ]
+    if not found:
+        raise ValueError(f"no question of the bank has {listed(options.words)}")
+    print("\n".join(aligned([["key", "kind", "difficulty", "question"], *found], right=[2])))
+    return 0

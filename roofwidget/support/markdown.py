@@ -5,8 +5,10 @@ Text that looks like HTML stays text, and so do links and images.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import count
 from typing import Any, Final, TypeAlias
 
 from roofwidget.support.text_tables import escaped
@@ -16,6 +18,10 @@ Node: TypeAlias = "str | list[Any]"
 
 ELEMENTS: Final = frozenset({"p", "h3", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br"})
 """The elements of a tree. The front end builds no others."""
+_BLOCKS: Final = frozenset({"p", "h3", "ul", "ol", "pre", "blockquote"})
+_MARKS: Final = {"strong": "**", "em": "*"}
+_SIGNS: Final = re.compile(r"[\\`*_]|&(?=#|\w+;)")
+_AT_BEGIN: Final = re.compile(r"\A(\s*\d*)([#>+\-=.)])")
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
@@ -96,3 +102,61 @@ def _text(content: str, node: list[Any]) -> None:
         node[-1] += content
     elif content:
         node.append(content)
+
+
+def source(nodes: Sequence[Node]) -> str:
+    r"""Return a Markdown text that has these elements: the inverse of `tree`.
+
+    Examples
+    --------
+    >>> source([["p", "Drag the ", ["strong", "roof"], " by *2*."], ["ul", ["li", "a"], ["li", "b"]]])
+    'Drag the **roof** by \\*2\\*.\n\n- a\n- b'
+    """
+    return "\n\n".join(map(_block, nodes))
+
+
+def _block(node: Node) -> str:
+    if isinstance(node, str):
+        return _escape(node)
+    name, *nodes = node
+    if name in {"ul", "ol"}:
+        marks = (f"{at}. " if name == "ol" else "- " for at in count(1))
+        return "\n".join(mark + _indented(_inside(one[1:]), len(mark)) for mark, one in zip(marks, nodes, strict=False))
+    if name == "pre":
+        fence = max(("`" * (len(run) + 1) for run in re.findall("`+", "".join(nodes))), key=len, default="")
+        fence = max(fence, "```", key=len)
+        return f"{fence}\n{''.join(nodes)}\n{fence}"
+    if name == "blockquote":
+        return "\n".join(f"> {line}" for line in _inside(nodes).splitlines())
+    return f"### {_inside(nodes)}" if name == "h3" else _inside(nodes)
+
+
+def _inside(nodes: Sequence[Node]) -> str:
+    """Return the text of elements within a block: blocks, or texts and their marks."""
+    if any(not isinstance(one, str) and one[0] in _BLOCKS for one in nodes):
+        return source(nodes)
+    return "".join(map(_inline, nodes))
+
+
+def _inline(node: Node) -> str:
+    if isinstance(node, str):
+        return _escape(node)
+    name, *nodes = node
+    if name == "br":
+        return "\\\n"
+    if name == "code":
+        text = "".join(nodes)
+        fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+        space = " " if text.startswith("`") or text.endswith("`") else ""
+        return f"{fence}{space}{text}{space}{fence}"
+    mark = _MARKS[name]
+    return f"{mark}{_inside(nodes)}{mark}"
+
+
+def _indented(text: str, by: int) -> str:
+    return text.replace("\n", f"\n{' ' * by}")
+
+
+def _escape(text: str) -> str:
+    """Return text with a backslash before each sign that Markdown would read."""
+    return _AT_BEGIN.sub(r"\1\\\2", _SIGNS.sub(r"\\\g<0>", text))

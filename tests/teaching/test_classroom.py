@@ -424,3 +424,12 @@ def test_a_key_that_is_missing_or_damaged_and_a_merge_are_refused(course: Course
     assert (
         "sheet.toml: a page without a chart cannot ask all questions: 'chain-merge' merges" in capsys.readouterr().err
     )
+
+
+def test_the_keys_for_a_sheet_are_listed(capsys: Capture) -> None:
+    assert main(["class", "questions", "ridge", "opteron"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["key", "opteron-x2-ridge", "opteron-x4-ridge"]
+    assert lines[1].split()[1:3] == ["number", "1"]
+    assert main(["class", "questions", "Ridge", "xyz"]) == 2
+    assert "no question of the bank has 'Ridge', 'xyz'" in capsys.readouterr().err

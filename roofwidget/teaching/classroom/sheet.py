@@ -1,4 +1,4 @@
-"""A sheet: which questions of the bank all students get, each with numbers of their own."""
+"""A sheet: which questions all students get. Those of the bank have numbers of each student's own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, Final
 from roofwidget.chips import toml
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.teaching.bank.exercise import EXERCISES
+from roofwidget.teaching.notebook_sheet import read_notebook_sheet
 from roofwidget.teaching.question import Question
 
 _KEYS: Final = ("course", "title", "questions", "tolerance")
@@ -34,12 +35,15 @@ class Sheet:
         The keys of its questions in the bank.
     tolerance
         The distance |log2(given / right)| within which a typed number is right; None for that of each question.
+    own
+        Questions of a notebook, with the same numbers for all; () if the questions are those of the bank.
     """
 
     course: str
     title: str
     keys: tuple[str, ...]
     tolerance: float | None = None
+    own: tuple[Question, ...] = ()
 
     @property
     def id(self) -> str:
@@ -49,6 +53,8 @@ class Sheet:
 
     def questions(self, seed: int | None) -> list[Question]:
         """Return its questions with the numbers of a seed."""
+        if self.own:
+            return [with_tolerance(question, self.tolerance) for question in self.own]
         bank = {one.key: one for one in EXERCISES}
         return [with_tolerance(bank[key].question(seed), self.tolerance) for key in self.keys]
 
@@ -75,7 +81,13 @@ def tolerance_of(share: str) -> float:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Return the sheet of a TOML file: ``course``, ``title``, ``questions`` and perhaps ``tolerance``.
+    """Return the sheet of a file.
+
+    Parameters
+    ----------
+    path
+        A TOML file with ``course``, ``title``, ``questions`` and perhaps ``tolerance``; or an executed notebook, whose
+        first heading is the title.
 
     Raises
     ------
@@ -84,6 +96,10 @@ def read_sheet(path: Path) -> Sheet:
     ValueError
         If it is no sheet. The message names the file and the key.
     """
+    if path.suffix.lower() == ".ipynb":
+        notebook = read_notebook_sheet(path)
+        questions = tuple(one.question for one in notebook.asked)
+        return Sheet(notebook.title, notebook.title, tuple(one.key for one in questions), own=questions)
     try:
         table = toml.parse(path.read_text(encoding="utf-8-sig"))
         return _sheet(table)
