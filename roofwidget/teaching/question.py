@@ -132,6 +132,8 @@ class Question:
         1, 2 or 3.
     setup
         Arguments of `RooflineModel` that show what the question is about; see `roofwidget.ask`.
+    params
+        For a question of the bank: the numbers that a seed drew, by name.
 
     Raises
     ------
@@ -165,6 +167,7 @@ class Question:
     source: str = ""
     difficulty: int = 1
     setup: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    params: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, str) or not _KEY.fullmatch(self.key):

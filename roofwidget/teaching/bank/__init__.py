@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import Final
 
-from roofwidget.teaching.bank import attention, cpus, fusion, links, operators, ridges_and_sizes, serving
+from roofwidget.teaching.bank import graphs as graphs
+from roofwidget.teaching.bank.entries import packaged, read_file
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.question import Question
 
-TOPICS: Final = (ridges_and_sizes, fusion, serving, links, operators, attention, cpus)
-"""The modules of exercises, in the order in which a course would teach them."""
+TOPICS: Final = ("ridges_and_sizes", "fusion", "serving", "links", "operators", "attention", "cpus")
+"""The files of exercises, in the order in which a course would teach them."""
+EXERCISES.extend(entry for topic in TOPICS for entry in packaged(topic))
+EXERCISES.sort(key=lambda one: TOPICS.index(one.topic))
 
 
-def question_bank(seed: int | None = None) -> tuple[Question, ...]:
+def question_bank(
+    seed: int | None = None, *, files: Iterable[str | os.PathLike[str]] | None = None
+) -> tuple[Question, ...]:
     """Return all questions of the bank, by topic.
 
     Parameters
     ----------
     seed
-        A student's seed. The same seed gives the same questions. With None each question has the numbers that are
-        printed in its source.
+        A student's seed, from 0 to 2^48 - 1. The same seed gives the same questions. With None each question has the
+        numbers that are printed in its source.
+    files
+        TOML files of questions of your own, in the place of those of the package.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    ValueError
+        If the seed is out of range, two questions have the same key, or an entry of a file is wrong. The message names
+        the file, the line, the key and the field.
 
     Examples
     --------
@@ -27,6 +44,5 @@ def question_bank(seed: int | None = None) -> tuple[Question, ...]:
     >>> first.key, round(first.answer, 1), first.unit
     ('ridge-point', 166.3, 'FLOP/B')
     """
-    order = {topic.__name__: place for place, topic in enumerate(TOPICS)}
-    by_topic = sorted(EXERCISES, key=lambda one: order[one.make.__module__])
-    return tuple(one.question(seed) for one in by_topic)
+    exercises = EXERCISES if files is None else [entry for file in files for entry in read_file(file)]
+    return tuple(one.question(seed) for one in exercises)

@@ -1,18 +1,15 @@
-"""What exercises compute often: the bytes of an element, the intensity of a graph, its least time on a chip."""
+"""The chips of exercises and misconceptions, and graphs of one op."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, Final
 
-from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
 from roofwidget.chips.catalogue import chip
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import preset
 from roofwidget.teaching.bank.phrases import exact
 from roofwidget.workloads import Graph
-from roofwidget.workloads.tensors import DTYPES
 
 USABLE: Final = 0.9
 """The share of a memory that a model may take. The rest is for activations and for what a framework needs."""
@@ -50,27 +47,6 @@ def of_op(
     return graph
 
 
-def fits(held: float, on: Chip, chips: int = 1) -> bool:
-    """Return whether so many bytes fit into the usable share of the main memory of so many chips."""
-    capacity = on.memories[on.memory()].capacity
-    return capacity is not None and held <= USABLE * chips * capacity
-
-
-def intensity(graph: Graph, what: str = "bytes") -> float:
-    """Return the FLOPs of a graph per byte: unfused with ``"bytes"``, fused with ``"compulsory"``."""
-    return float(Fraction(graph.count("flops"), graph.count(what)))
-
-
-def seconds(graph: Graph, chip: Chip) -> float:
-    """Return the least time of a graph on a chip if nothing is fused."""
-    return bound(graph.kernels(), chip).total_time
-
-
 def kernel(graph: Graph, name: str) -> Kernel:
     """Return a graph as one kernel with the unfused bytes."""
     return Kernel(name, graph.count("flops"), graph.count("bytes"))
-
-
-def itemsize(dtype: str) -> int:
-    """Return the bytes of an element."""
-    return DTYPES[dtype] // 8

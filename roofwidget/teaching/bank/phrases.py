@@ -8,9 +8,6 @@ from roofwidget.chips import Chip
 from roofwidget.units import format_quantity, format_significant
 
 GUIDE: Final = "TPU roofline guide"
-SCALING_BOOK: Final = "JAX scaling book"
-UCSD_LAB: Final = "UCSD DSC 291, lab 1"
-MODAL: Final = "Modal, GPU Glossary"
 # Enough for every figure of a prompt, so that a prompt never rounds.
 _EXACT_DIGITS: Final = 12
 _SHORT_DIGITS: Final = 4
@@ -50,30 +47,3 @@ def name(chip: Chip) -> str:
     """
     bare = chip.name.split(" (")[0]
     return bare if bare.startswith(chip.family) else f"{chip.family} {bare}"
-
-
-def rates(chip: Chip, precision: str = "auto", *, memory: str = "main") -> str:
-    """Return a sentence with the peak and the bandwidth of a chip.
-
-    Examples
-    --------
-    >>> rates(Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12}))
-    'The H100 computes 989 TFLOP/s in bf16 and transfers 3.35 TB/s to and from HBM.'
-    """
-    peak, bandwidth = exact(chip.peak(precision), "FLOP/s"), exact(chip.bandwidth(memory), "B/s")
-    return (
-        f"The {name(chip)} computes {peak} in {chip.precision(precision)} and transfers {bandwidth} to and from "
-        f"{chip.memory(memory)}."
-    )
-
-
-def quotient(chip: Chip, precision: str = "auto") -> str:
-    """Return the division that gives a chip's ridge point.
-
-    Examples
-    --------
-    >>> quotient(Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12}))
-    '989 TFLOP/s / 3.35 TB/s = 295.2 FLOP/B'
-    """
-    peak, bandwidth = exact(chip.peak(precision), "FLOP/s"), exact(chip.bandwidth(), "B/s")
-    return f"{peak} / {bandwidth} = {short(chip.ridge_point(precision))} FLOP/B"

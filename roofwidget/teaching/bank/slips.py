@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -55,8 +55,3 @@ def with_usual_slips(question: Question) -> Question:
         if all(abs(math.log2(number / other)) > float(question.tolerance or 0) for other in near):
             found[number] = said
     return replace(question, wrong_answers=found)
-
-
-def not_equal(answer: float, slips: Mapping[float, str]) -> dict[float, str]:
-    """Return wrong answers without those that are the answer: a slip that changes nothing with these numbers."""
-    return {number: said for number, said in slips.items() if not math.isclose(number, answer, rel_tol=1e-9)}

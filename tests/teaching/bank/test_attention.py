@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import pytest
 
-from roofwidget.teaching.bank import attention
+import roofwidget as rw
+from roofwidget.workloads.partition import Partition
 from tests.teaching.bank.prompts import (
     check_answers,
     check_choice,
     check_drag,
     drawn,
     keys_of,
+    made,
     numbers,
     printed,
     rounds_to,
 )
 
-PEAK, BANDWIDTH = 989.5e12, 3.35e12
 PRINTED = {
     "attention-macs": "45350912",
     "attention-unfused-bytes": str(int(8.5 * 2**20)),
@@ -60,15 +62,15 @@ def _unfused_bytes(n: float, d: float) -> float:
     return 4 * _small(n, d) + 4 * _scores(n)
 
 
-def _flash_bytes(n: float, d: float) -> float:
-    return 2 * _small(n, d) + n / 128 * 2 * _small(n, d)
+def _flash_bytes(n: float, d: float, rows: float = 128) -> float:
+    return 2 * _small(n, d) + math.ceil(n / rows) * 2 * _small(n, d)
 
 
-def _product_time(n: float, d: float, more_flops: float = 0) -> float:
-    return max((2 * n * n * d + more_flops) / PEAK, (2 * _small(n, d) + _scores(n)) / BANDWIDTH)
+def _product_time(n: float, d: float, peak: float, bandwidth: float, more_flops: float = 0) -> float:
+    return max((2 * n * n * d + more_flops) / peak, (2 * _small(n, d) + _scores(n)) / bandwidth)
 
 
-Formula = Callable[[float, float], float]
+Formula = Callable[..., float]
 
 FORMULAS: dict[str, Formula] = {
     "attention-unfused-bytes": _unfused_bytes,
@@ -76,12 +78,12 @@ FORMULAS: dict[str, Formula] = {
     "attention-fused-intensity": lambda n, d: _flops(n, d) / (4 * _small(n, d)),
     "attention-traffic-saved": lambda n, d: 1 + n / d,
     "attention-fused-place": lambda n, d: _flops(n, d) / (4 * _small(n, d)),
-    "attention-unfused-time": lambda n, d: 2 * _product_time(n, d) + 2 * _scores(n) / BANDWIDTH,
-    "attention-softmax-fused-time": lambda n, d: _product_time(n, d, 5 * n * n) + _product_time(n, d),
-    "attention-fused-time": lambda n, d: max(_flops(n, d) / PEAK, 4 * _small(n, d) / BANDWIDTH),
-    "flash-no-reuse-intensity": lambda n, d: _flops(n, d) / _flash_bytes(n, d),
-    "flash-no-reuse-time": lambda n, d: max(_flops(n, d) / PEAK, _flash_bytes(n, d) / BANDWIDTH),
-    "flash-bandwidth-needed": lambda n, d: PEAK * _flash_bytes(n, d) / _flops(n, d),
+    "attention-unfused-time": lambda n, d, p, b: 2 * _product_time(n, d, p, b) + 2 * _scores(n) / b,
+    "attention-softmax-fused-time": lambda n, d, p, b: _product_time(n, d, p, b, 5 * n * n) + _product_time(n, d, p, b),
+    "attention-fused-time": lambda n, d, p, b: max(_flops(n, d) / p, 4 * _small(n, d) / b),
+    "flash-no-reuse-intensity": lambda n, d, rows: _flops(n, d) / _flash_bytes(n, d, rows),
+    "flash-no-reuse-time": lambda n, d, p, b, rows: max(_flops(n, d) / p, _flash_bytes(n, d, rows) / b),
+    "flash-bandwidth-needed": lambda n, d, p, _b, rows: p * _flash_bytes(n, d, rows) / _flops(n, d),
 }
 
 
@@ -92,16 +94,27 @@ def _sizes(prompt: str) -> tuple[float, float]:
     return found[0], found[2]
 
 
+def _rates(prompt: str) -> list[float]:
+    """Return the peak and the bandwidth of the prompt's GPU, if it names them."""
+    return numbers(prompt[: prompt.index("One attention head")])
+
+
+def _rows(prompt: str) -> list[float]:
+    """Return the rows of a block, if the prompt names them."""
+    found = re.search(r"blocks of (\d+) query rows", prompt)
+    return [float(found[1])] if found else []
+
+
 @pytest.mark.parametrize("key", PRINTED_VARIANTS)
 def test_the_larger_printed_head_is_a_variant_with_the_printed_answer(key: str) -> None:
-    found = [one.answer for one in drawn(key) if _sizes(one.prompt) == (4096, 128)]
-    assert found
-    assert rounds_to(found[0], PRINTED_VARIANTS[key])
+    question = made(key, tokens=4096, d=128)
+    assert _sizes(question.prompt) == (4096, 128)
+    assert rounds_to(question.answer, PRINTED_VARIANTS[key])
 
 
 @pytest.mark.parametrize("key", FORMULAS)
 def test_the_answer_is_the_printed_one_and_follows_from_the_prompt_with_any_seed(key: str) -> None:
-    check_answers(key, PRINTED[key], lambda prompt: FORMULAS[key](*_sizes(prompt)))
+    check_answers(key, PRINTED[key], lambda prompt: FORMULAS[key](*_sizes(prompt), *_rates(prompt), *_rows(prompt)))
 
 
 def test_multiply_adds_of_attention_follow_from_the_prompt() -> None:
@@ -112,7 +125,8 @@ def test_reading_keys_for_each_block_makes_fused_attention_memory_bound() -> Non
     for question in [printed("flash-what-binds"), *drawn("flash-what-binds")]:
         n, d = _sizes(question.prompt)
         moved = _flash_bytes(n, d) if "FlashAttention" in question.prompt else 4 * _small(n, d)
-        memory = moved / BANDWIDTH > _flops(n, d) / PEAK
+        peak, bandwidth = _rates(question.prompt)
+        memory = moved / bandwidth > _flops(n, d) / peak
         assert question.answer == ("memory bandwidth" if memory else "peak FLOP/s")
         check_choice(question)
     assert printed("flash-what-binds").answer == "memory bandwidth"
@@ -131,7 +145,7 @@ def test_flash_attention_2_is_that_of_2023_and_no_drawn_number_is_said_to_be_pri
 
 
 def test_every_exercise_on_attention_is_checked_here() -> None:
-    assert keys_of(attention) == {*FORMULAS, "attention-macs", "flash-what-binds"}
+    assert keys_of("attention") == {*FORMULAS, "attention-macs", "flash-what-binds"}
     assert PRINTED.keys() == {*FORMULAS, "attention-macs"}
 
 
@@ -140,5 +154,13 @@ def test_a_kernel_that_keeps_no_whole_rows_of_the_scores_says_what_they_need() -
     for question in (printed("attention-softmax-fused-time"), *drawn("attention-softmax-fused-time")):
         keys = numbers(question.prompt)[2]
         need = 64 * 2 * keys
-        text = f"need {need / 1e6:.2f} MB" if need > 1e6 else f"need {need / 1e3:.0f} kB"
-        assert (text in question.explanation) == (need > 232_448)
+        assert need > 232_448
+        text = f"need {need / 1e6:.3g} MB" if need > 1e6 else f"need {need / 1e3:.0f} kB"
+        assert text in question.explanation
+    graph = rw.Graph()
+    graph.output(graph.unfused_attention(*(graph.input(name, (4096, 128), "bf16") for name in "qkv")))
+    first, softmax, _ = (op.name for op in graph.ops)
+    refusal = Partition.unfused(graph).why_not(first, softmax, chip="h100-sxm")
+    assert refusal is not None
+    said = printed("attention-softmax-fused-time").explanation
+    assert said.endswith(f"{refusal.sentence.replace(f'{graph.ops[0].outputs[0].name}', 'attention.scores')}.")

@@ -19,7 +19,7 @@ from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.misconceptions import misconceptions
 from roofwidget.teaching.question import Question
-from tests.teaching.bank.prompts import SEEDS, bank, numbers
+from tests.teaching.bank.prompts import SEEDS, bank, drawn, numbers
 
 KEYS = list(bank(None))
 # The chips whose peak and bandwidth a prompt names.
@@ -99,9 +99,11 @@ def test_a_question_with_numbers_that_its_source_does_not_print_is_derived() -> 
                 assert "Derived" in question.source, question.key
     assert bank(7)["ridge-point"].source == "Derived, after TPU roofline guide"
     # The numbers of another machine of the paper are printed too.
-    assert bank(7)["opteron-x2-ridge"].source.endswith(
-        "CACM 52(4), 2009; peak of the Xeon E5345, and bandwidth by STREAM"
-    )
+    assert {one.source.partition("; ")[2] for one in drawn("opteron-x2-ridge")} == {
+        "peak of the Opteron X2, and bandwidth by a benchmark of the authors",
+        "peak of the Xeon E5345, and bandwidth by STREAM",
+        "peak of the Xeon E5345, and bandwidth by the tuned roof of the paper's figure",
+    }
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if bank(None)[key].setup])
@@ -144,20 +146,25 @@ def test_a_roof_that_is_dragged_does_not_start_at_the_answer() -> None:
         assert not question.check(chip.bandwidth()).correct, question.key
 
 
-def test_a_sheet_has_one_figure_of_each_chip_and_it_is_that_of_the_catalogue() -> None:
+def test_a_chip_with_a_real_name_has_the_figures_of_the_catalogue_and_others_are_called_chip_a() -> None:
     catalogue = {rw.chip(name).name.split(" (")[0]: rw.chip(name) for name in CHIPS}
     found: dict[str, set[str]] = {}
-    rates = re.compile(r"The ([\w ]+?) computes (\S+ \w)FLOP/s in (\w+) and transfers (\S+ \w)B/s to and from HBM")
+    rates = re.compile(
+        r"(The [\w ]+?|Chip A) computes (\S+ \w)FLOP/s in (\w+)(?: and transfers (\S+ \w)B/s to and from HBM)?\."
+    )
     for seed in SEEDS:
         for question in bank(seed).values():
             for name, peak, precision, bandwidth in rates.findall(question.prompt):
-                found.setdefault(f"{name} {precision}", set()).add(peak)
-                found.setdefault(name, set()).add(bandwidth)
-                chip = catalogue[name]
+                found.setdefault(name, set()).add(peak)
+                if name == "Chip A":
+                    continue
+                chip = catalogue[name.removeprefix("The ")]
                 assert numbers(f"{peak}FLOP/s") == [pytest.approx(chip.peak(precision))]
-                assert numbers(f"{bandwidth}B/s") == [pytest.approx(chip.bandwidth())]
-    assert {name: many for name, many in found.items() if len(many) > 1} == {}
-    assert {name for name in found if name in catalogue} == set(catalogue)
+                if bandwidth:
+                    assert numbers(f"{bandwidth}B/s") == [pytest.approx(chip.bandwidth())]
+    assert len(found.pop("Chip A")) > 500
+    assert {name: many for name, many in found.items() if len(many) > 2} == {}  # bf16 and perhaps int8 or fp8
+    assert {name.removeprefix("The ") for name in found} == set(catalogue)
 
 
 # -- options -----------------------------------------------------------------------------------------------------------
@@ -214,9 +221,9 @@ def test_every_number_has_listed_wrong_answers_that_are_wrong_and_get_their_text
 def test_no_text_of_a_listed_wrong_answer_has_the_answer() -> None:
     for seed in (None, *SEEDS):
         for question in bank(seed).values():
-            said = " ".join(question.wrong_answers.values())
+            said = " ".join(question.wrong_answers.values()).replace("10³", "")
             assert question.wrong_answers == {} or question.answer_text.split()[0] not in re.findall(
-                r"[0-9.]+[0-9]", said
+                r"(?<![\w.])[0-9.]+[0-9]\b", said
             )
 
 

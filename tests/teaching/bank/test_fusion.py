@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-import roofwidget as rw
 from roofwidget.workloads.partition import Partition
-from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_answers, numbers
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_answers, made, numbers
 
 PRINTED = {
     "layernorm-intensity": "1.667",
@@ -52,11 +51,12 @@ def test_the_answer_is_the_printed_one_and_follows_from_the_prompt_with_any_seed
 
 
 def test_the_chain_in_four_two_and_one_kernels_has_the_printed_bytes_and_roofs() -> None:
-    at_once = "268,435,456 elements of 2 bytes"
-    moved = {round(answer / 1e9, 2) for prompt, answer in answers_by_prompt("chain-bytes").items() if at_once in prompt}
-    roofs = {round(answer / 1e12) for prompt, answer in answers_by_prompt("chain-roof").items() if "TPU7x" in prompt}
-    bandwidth = rw.chip("v7x").bandwidth() / 1e12
-    assert (moved, roofs) == ({4.29, 2.15, 1.07}, {round(ai * bandwidth) for ai in (1.25, 2.5, 5)})
+    at_once = {"elements": 2**28, "dtype": "bf16"}
+    moved = [round(made("chain-bytes", kernels=kernels, **at_once).answer / 1e9, 2) for kernels in (4, 2, 1)]
+    assert moved == [4.29, 2.15, 1.07]
+    guide = {"precision": "bf16", "peak": 2307e12, "bandwidth": 7.2e12}
+    roofs = [round(made("chain-roof", kernels=kernels, chip=guide).answer / 1e12) for kernels in (4, 2, 1)]
+    assert roofs == [9, 18, 36]
     assert bank(None)["chain-roof"].answer == 5 * 7.2e12
 
 

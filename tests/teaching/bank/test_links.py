@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.teaching.bank.prompts import answers_by_prompt, bank, check_answers, numbers
+from tests.teaching.bank.prompts import answers_by_prompt, bank, check_answers, made, numbers
 
 PRINTED = {
     "exposed-communication-roof": "1845.6e12",
@@ -45,9 +45,9 @@ def test_the_answer_is_the_printed_one_and_follows_from_the_prompt_with_any_seed
 
 
 def test_three_shares_of_exposed_communication_have_the_printed_roofs() -> None:
-    found = answers_by_prompt("exposed-communication-roof")
-    roofs = {numbers(prompt)[1]: answer / 1e12 for prompt, answer in found.items() if "TPU7x" in prompt}
-    assert {share: round(roof, 1) for share, roof in roofs.items()} == {20: 1845.6, 40: 1384.2, 60: 922.8}
+    guide = {"precision": "bf16", "peak": 2307e12, "bandwidth": 7.2e12}
+    roofs = [made("exposed-communication-roof", chip=guide, share=share).answer for share in (20, 40, 60)]
+    assert [round(roof / 1e12, 1) for roof in roofs] == [1845.6, 1384.2, 922.8]
 
 
 def test_hidden_communication_leaves_the_roof_at_the_peak() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import roofwidget as rw
-from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_answers, numbers
+from tests.teaching.bank.prompts import SEEDS, answers_by_prompt, bank, check_answers, made, numbers
 
 PRINTED = {
     "weights-load-time": "10.2e-3",
@@ -86,7 +86,8 @@ def test_what_is_served_fits_into_the_memory_of_its_chips() -> None:
         asked = {key: numbers(question.prompt) for key, question in bank(seed).items()}
         for key in ("llama-step-time", "llama-throughput", "llama-limit"):
             params, size, chips, _, _, context, kv, batch, *_ = asked[key]
-            assert (context, kv) == (4096, 4096 * KV_OF_LLAMA_2_13B)
+            assert context <= 4096
+            assert kv == context * KV_OF_LLAMA_2_13B
             assert size * params + batch * kv <= 0.9 * chips * V5E
         for key in ("decode-step-of-a-small-batch", "decode-step-of-a-large-batch"):
             params, size, chips, _, _, kv, batch, context, _ = asked[key]
@@ -109,13 +110,10 @@ def test_other_printed_numbers_are_among_the_variants() -> None:
     decode = {prompt: round(answer, 2) for prompt, answer in answers_by_prompt("decode-attention-intensity").items()}
     of_8192 = {int(numbers(prompt)[2]): ai for prompt, ai in decode.items() if " 8192 " in prompt}
     assert {groups: of_8192[groups] for groups in (32, 8, 1)} == pytest.approx({32: 1.00, 8: 4.00, 1: 31.9}, abs=0.05)
-    touched = {tuple(numbers(prompt)): answer for prompt, answer in answers_by_prompt("experts-in-use").items()}
-    assert (round(touched[16, 8, 2], 1), round(touched[16, 32, 2], 1)) == (10.5, 15.8)
-    steps = {
-        tuple(numbers(prompt)[3:6]): answer for prompt, answer in answers_by_prompt("decode-step-of-a-slice").items()
-    }
+    assert [round(made("experts-in-use", tokens=tokens, experts=16).answer, 1) for tokens in (8, 32)] == [10.5, 15.8]
     # The book prints 17 ms for 8 chips of 810 GB/s; the catalogue has 819 GB/s.
-    assert (round(1e3 * steps[32, 8192, 8], 1), round(1e3 * steps[32, 8192, 16], 1)) == (17.1, 8.5)
+    steps = [made("decode-step-of-a-slice", batch=32, context=8192, chips=chips).answer for chips in (8, 16)]
+    assert [round(1e3 * one, 1) for one in steps] == [17.1, 8.5]
 
 
 def test_the_weights_take_longest_only_at_a_small_batch() -> None:
