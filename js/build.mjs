@@ -15,7 +15,7 @@ const readable = process.argv.indexOf("--readable") + 1;
 const target = readable ? process.argv[readable] : join(here, "..", "roofwidget", "static");
 
 // Every kernel sends code, words and style to the browser, every widget its loader: hence the limits, in bytes.
-const limits = { minified: 556_000, gzipped: 209_200 };
+const limits = { minified: 562_000, gzipped: 211_500 };
 const loaderLimit = 3_000;
 const languages = readdirSync(join(here, "src", "words"))
   .flatMap((name) => /^([a-z]{2})\.ts$/.exec(name)?.[1] ?? [])

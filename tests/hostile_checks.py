@@ -87,7 +87,7 @@ def check_widgets(page: Page) -> int:
     texts = [without_surrogates(text) for text in TEXTS.values()]
     labels = [label.strip() for label in asked.locator("label:has(> [type=radio])").all_text_contents()]
     assert labels == [*(short(text).strip() for text in texts if text.strip()), "right"]
-    ops = merged.locator(".rw-members li")
+    ops = merged.locator(".rw-members li > b")
     assert {short(text) for text in texts} <= set(ops.all_text_contents())
     grid = table(described)
     rows: list[list[str]] = grid.evaluate(ROWS)

@@ -2,16 +2,20 @@
 
 import type { Size } from "./chart/scales.ts";
 
-/** If a view is at least this wide, px, the inspector is beside the chart. */
-const WIDE_PX = 960;
+/** If a view is at least this wide, px, the inspector is beside the chart, and a question beside its step. */
+export const WIDE_PX = 960;
 /** If a view is narrower than this, px, each part has the whole width, and the table is a list of cards. */
 const NARROW_PX = 600;
 /** The height of the rows above and below the chart that the window also shows, px. */
 const ROWS_PX = 320;
+/** The least height of a chart below a story, px. */
+const MIN_TOLD_PX = 300;
 /** The space between the chart and the inspector, px. */
 const GAP_PX = 24;
-/** The height of the sliders and of the space above them, px: the inspector reaches as far down. */
-const SLIDERS_PX = 48;
+/** The height of the sliders and of the space above them, px. */
+export const SLIDERS_PX = 48;
+/** The heights of the other rows above and below the chart, with the space around them, px. */
+export const ROW_PX = { toolbar: 40, source: 32, title: 40, verdict: 64, status: 28 } as const;
 /** The height of an inspector that is not beside the chart: its heads, twelve rows and its footer, px. */
 const BELOW_PX = 480;
 const STEP_PX = 4;
@@ -35,23 +39,33 @@ interface Space {
   readonly isOpen: boolean;
   /** The height for the chart, px, if the view has the whole screen. */
   readonly room?: number | undefined;
+  /** The height of the story and of the rows above and below the chart, px, if there is a story. */
+  readonly told?: number | undefined;
+  /** Whether there are sliders below the chart: the inspector reaches as far down. */
+  readonly hasSliders?: boolean;
 }
 
 /** Returns the grid. It depends on the space alone, never on the data, so that no file moves a control. */
-export function layoutOf({ width, visible, isOpen, room }: Space): Layout {
+export function layoutOf({ width, visible, isOpen, room, told, hasSliders = true }: Space): Layout {
   const kind = width >= WIDE_PX ? "wide" : width >= NARROW_PX ? "medium" : "narrow";
   const isBeside = kind === "wide" && isOpen;
   const side = isBeside ? clamp(360, 8 * Math.round(width / 24), 440) : width;
   const chartWidth = isBeside ? width - side - GAP_PX : width;
+  const below = (rows: number, least: number) =>
+    stepped(clamp(least, Math.min(0.72 * chartWidth, visible - rows), 640));
   const height =
-    room === undefined
-      ? kind === "narrow"
+    room !== undefined
+      ? Math.max(220, Math.min(room, 0.75 * chartWidth))
+      : kind === "narrow"
         ? stepped(0.69 * width)
-        : stepped(clamp(360, Math.min(0.72 * chartWidth, visible - ROWS_PX), 640))
-      : Math.max(220, Math.min(room, 0.75 * chartWidth));
+        : told !== undefined && isBeside
+          ? below(told, MIN_TOLD_PX)
+          : below(ROWS_PX, 360);
   return {
     kind,
     chart: { width: chartWidth, height: Math.round(height) },
-    inspector: isOpen ? { width: side, height: isBeside ? Math.round(height) + SLIDERS_PX : BELOW_PX } : undefined,
+    inspector: isOpen
+      ? { width: side, height: isBeside ? Math.round(height) + (hasSliders ? SLIDERS_PX : 0) : BELOW_PX }
+      : undefined,
   };
 }

@@ -13,7 +13,7 @@ import { roofColours } from "./chart/scene.ts";
 import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { createTools, type Tools } from "./chart/tools.ts";
-import { layoutOf } from "./layout.ts";
+import { layoutOf, ROW_PX, SLIDERS_PX as SLIDERS_HEIGHT_PX, WIDE_PX } from "./layout.ts";
 import { Empty, isEmpty } from "./panels/empty.tsx";
 import { Emptied } from "./panels/filters/filters.tsx";
 import { FusionSearch } from "./panels/fusion/fusion.tsx";
@@ -25,6 +25,7 @@ import { DropTarget } from "./panels/opening.tsx";
 import { SourceLine } from "./panels/source_line.tsx";
 import { StatusRow } from "./panels/status_row.tsx";
 import { StoryPanel } from "./panels/story/story.tsx";
+import { storyHeight } from "./panels/story/story_height.ts";
 import { FullTable } from "./panels/table/table.tsx";
 import { TimeBar } from "./panels/time_bar/time_bar.tsx";
 import { planeChoice } from "./panels/toolbar/menus.ts";
@@ -47,8 +48,6 @@ const MIN_POPOVER_PX = 480;
 const [EMPTY_PX, EMPTY_NARROW_PX] = [600, 420];
 /** What a notebook's window has around its cells, px. */
 const NOTEBOOK_PX = 100;
-/** The height of most steps of a story with their question, px. */
-const STORY_PX = 160;
 /** Space between the parts of a view, px. */
 const GAPS_PX = 24;
 /** The factor by which a presentation enlarges the widget. */
@@ -219,22 +218,39 @@ function View({ store, box, theme, tools }: ViewProps) {
   useEffect(() => {
     if (hasRoom) isSeen.value = true;
   }, [hasRoom]);
+  const { visible, window, isFull } = box.value;
+  const story = store.lesson.story.value;
+  const storyPx = useMemo(
+    () => (story && !isLarge && width >= WIDE_PX ? storyHeight(story.steps, width, window) : undefined),
+    [story, isLarge, width, window],
+  );
   const [head, headHeight] = useHeight();
   const [foot, footHeight] = useHeight();
   if (!hasRoom) return null;
-  const { isFull, visible, window } = box.value;
   // The heights are read only where they matter: each change of a signal that is read here renders the frame again, and
   // would do so with the panels before the chart's first frame is drawn.
   const around = () => (headHeight.value + footHeight.value) / scale + GAPS_PX;
   const room = isFull || isLarge ? visible / scale - around() : undefined;
-  // In a lesson, the window also shows the question.
-  const shown = window - (store.lesson.story.value ? STORY_PX : 0);
-  const layout = layoutOf({ width, visible: shown, isOpen: opened.value !== undefined, room });
+  const isTitled = store.view.title.value !== "" && !(store.rows.kernels.value.totalTime > 0);
+  // A lesson that hides the chips and the tools is read like a page: it has no toolbar.
+  const isBare = story !== null && !has("chips") && !has("tools");
+  const rows = [
+    [ROW_PX.status, true],
+    [ROW_PX.toolbar + ROW_PX.source, !isBare],
+    [ROW_PX.title, isTitled],
+    [ROW_PX.verdict, has("sentence")],
+    [SLIDERS_HEIGHT_PX, has("hardware")],
+  ] as const;
+  const told = storyPx && rows.reduce((sum, [px, isShown]) => sum + (isShown ? px : 0), storyPx + GAPS_PX);
+  const layout = layoutOf({
+    ...{ width, visible: window, isOpen: opened.value !== undefined, room, told },
+    hasSliders: has("hardware"),
+  });
   const isNarrow = layout.kind === "narrow";
   const isBeside = layout.kind === "wide" && layout.inspector !== undefined;
   const chart = { store, size: layout.chart, theme: theme.value, below: SLIDERS_PX, pointedChip, tools };
   // In a presentation, a story and the chart with its sliders share the screen. Only the first step has the title.
-  const isTold = isLarge && store.lesson.story.value !== null;
+  const isTold = isLarge && story !== null;
   const toolbar = (
     <Toolbar
       {...{ store, tools, width }}
@@ -249,7 +265,6 @@ function View({ store, box, theme, tools }: ViewProps) {
   // The answer is the name of the widget, so screen readers say it before the toolbar.
   const name = hasVerdict && isJudged.value ? ({ role: "group", "aria-labelledby": headline } as const) : {};
   const isBarred = !isTold && !(isLarge && visible < MIN_TIME_BAR_ROOM_PX);
-  const isTitled = store.view.title.value !== "" && !(store.rows.kernels.value.totalTime > 0);
   return (
     <DropTarget
       store={store}
@@ -259,9 +274,9 @@ function View({ store, box, theme, tools }: ViewProps) {
       style={{ zoom: `${scale}`, "--rw-focus": focus.value }}
     >
       <div ref={head}>
-        <StoryPanel store={store} />
-        {!isTold && toolbar}
-        {!isLarge && <SourceLine store={store} />}
+        <StoryPanel store={store} height={storyPx} />
+        {!isTold && !isBare && toolbar}
+        {!isLarge && !isBare && <SourceLine store={store} />}
         {isTitled && !(isTold && store.lesson.step.value > 0) && <h2 class="rw-title">{store.view.title.value}</h2>}
         {/* On a projector the chart and its sliders need the room. */}
         {hasVerdict && <VerdictHeading store={panels} id={headline} brief={isLarge} />}

@@ -38,3 +38,11 @@ test("a chart is never lower than 360 px nor higher than 640 px, and its height 
   expect([300, 679, 683, 701, 5000].map(heightOf)).toEqual([360, 360, 364, 380, 580]);
   expect(layoutOf({ width: 2000, visible: 5000, isOpen: false }).chart.height).toBe(640);
 });
+
+test("below a story the chart takes what is left of the window, but at least 300 px", () => {
+  const heightOf = (told: number, hasSliders = false) =>
+    layoutOf({ width: 1248, visible: 720, isOpen: true, told, hasSliders });
+  expect(heightOf(268).chart.height).toBe(452);
+  expect(heightOf(600).chart.height).toBe(300);
+  expect([heightOf(268).inspector?.height, heightOf(268, true).inspector?.height]).toEqual([452, 500]);
+});

@@ -64,12 +64,15 @@ class ScriptStep:
         The record of a question, or None.
     hides
         The names of kernels whose points are hidden until the question is answered; True for all kernels.
+    recalls
+        The key of an earlier question whose answer is shown; "" for none.
     """
 
     caption: str
     changes: Mapping[str, Any]
     question: Mapping[str, Any] | None = None
     hides: bool | tuple[str, ...] = False
+    recalls: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ class Script:
                 "changes": dict(step.changes),
                 "question": step.question,
                 "hides": step.hides if isinstance(step.hides, bool) else list(step.hides),
+                **({"recalls": step.recalls} if step.recalls else {}),
             }
             for step in self.steps
         ]
@@ -130,6 +134,7 @@ def _step_of(record: Mapping[str, Any]) -> ScriptStep:
         dict(record["changes"]),
         _question_of(record["question"]),
         hides if isinstance(hides, bool) else tuple(map(str, hides)),
+        str(record.get("recalls", "")),
     )
 
 

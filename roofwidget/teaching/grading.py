@@ -266,7 +266,8 @@ def grades_of(
     given: Mapping[str, Sequence[Any]], questions: Mapping[str, Question], counts: str, strays: Sequence[str] = ()
 ) -> Grades:
     """Return the grades of all answers by key. `strays` are keys of answers that no question has."""
-    return Grades(tuple(_grade(question, given.get(key, []), counts, strays) for key, question in questions.items()))
+    asked = {key: question for key, question in questions.items() if question.graded}
+    return Grades(tuple(_grade(question, given.get(key, []), counts, strays) for key, question in asked.items()))
 
 
 def _questions(given: Any) -> list[Question]:

@@ -273,7 +273,7 @@ def analysis_of(sheets: Sequence[tuple[Mapping[str, Sequence[Any]], Iterable[Que
     if not sheets:
         raise ValueError("there are no answers to analyse")
     given = [one for one, _ in sheets]
-    asked = [by_key(list(questions)) for _, questions in sheets]
+    asked = [by_key([one for one in questions if one.graded]) for _, questions in sheets]
     keys = list(asked[0])
     for place, questions in enumerate(asked, start=1):
         if set(questions) != set(keys):

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from roofwidget import units
 from roofwidget.state.lesson import answer_text
+from roofwidget.analysis.bound import bound
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import counted, one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
@@ -66,7 +67,7 @@ class Check(EqualWhereUnknown):
     said
         What the message is: "right"; "invalid" for an answer that is no number, no option or no partition; the id of
         a wrong option; "listed" for one of `Question.wrong_answers`; "direction", "band" or "method" for another wrong
-        number; "kernels", "tensor" or "bytes" for a merge.
+        number; "kernels", "tensor", "kernel", "bytes" or "time" for a merge; the id of the option for a vote.
     """
 
     __module__ = "roofwidget"
@@ -122,6 +123,9 @@ class Question:
     graph
         For "merge": the graph whose ops are merged. Every partition that moves as few bytes as `answer` is right. What
         a kernel computes again is not counted. The page refuses kernels that do not fit on its focus chip.
+    chip
+        For "merge": the key of a chip of the catalogue. Every partition that takes as little time on this chip as
+        `answer` is right, whatever it moves. The page takes the time on its focus chip, from the data sheet.
     reading
         Whether the learner is to read the answer off the page. Otherwise the page hides the numbers of kernels and the
         sentences about them until the question is answered, except for questions whose answer is a partition or a rate
@@ -130,6 +134,9 @@ class Question:
         Where the question or its numbers come from.
     difficulty
         1, 2 or 3.
+    graded
+        False for a vote: a choice that is not judged. The learner gets the text of the chosen option, then the
+        explanation. `grade` leaves the question out. Until then the page also hides the graph.
     setup
         Arguments of `RooflineModel` that show what the question is about; see `roofwidget.ask`.
     params
@@ -163,9 +170,11 @@ class Question:
     on: Target | None = None
     kernel: str | None = None
     graph: Graph | None = None
+    chip: str | None = None
     reading: bool = False
     source: str = ""
     difficulty: int = 1
+    graded: bool = True
     setup: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     params: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -186,14 +195,22 @@ class Question:
             )
         if self.kind != natural:
             raise self._wrong(f"its parts are those of kind '{natural}', not of '{self.kind}'")
-        if not isinstance(self.reading, bool):
-            raise TypeError(f"question '{self.key}': expected True or False for reading, got {self.reading!r:.60}")
-        if self.difficulty not in _LEVELS:
-            raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
+        self._check_settings()
         self._check_options()
         checked = {"number": self._check_number, "drag": self._check_number, "choice": self._check_choices}
         checked.get(self.kind, self._check_groups)()
         self._check_wrong_answers()
+
+    def _check_settings(self) -> None:
+        for name in ("reading", "graded"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise TypeError(f"question '{self.key}': expected True or False for {name}, got {value!r:.60}")
+        if not self.graded and self.kind != "choice":
+            raise self._wrong(f"a {self.kind} is graded: only a choice can be a vote")
+        if self.chip is not None and self.kind != "merge":
+            raise self._wrong(f"a {self.kind} has no chip")
+        if self.difficulty not in _LEVELS:
+            raise self._wrong(f"difficulty is 1, 2 or 3, not {self.difficulty!r}")
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -278,21 +295,27 @@ class Question:
         if not isinstance(self.answer, str) or self.answer not in self.options:
             raise self._wrong(f"the answer {self.answer!r:.60} is none of its options: {listed(list(self.options))}")
         silent = [one for one, said in self.options.items() if not said and one != self.answer]
-        if silent:
+        if silent and self.graded:
             raise self._wrong(f"the option '{silent[0]}' has no text that says why it is wrong")
 
     def _check_groups(self) -> None:
         try:
-            self._partition(self.answer)
-        except (TypeError, ValueError) as error:
+            self._cost(self._partition(self.answer))
+        except (LookupError, TypeError, ValueError) as error:
             raise self._wrong(f"answer: {error}") from None
         self._set("answer", tuple(tuple(group) for group in self.answer))
 
     def _partition(self, groups: Any) -> Partition:
         if self.graph is None:
             raise self._wrong("a merge has a graph")
-        # A question has no chip. The page refuses merges that its focus chip cannot run.
+        # The page refuses merges that its focus chip cannot run.
         return Partition.on_some_chip(self.graph, groups)
+
+    def _cost(self, partition: Partition) -> float:
+        """Return what a best partition has least of: seconds on the chip, or bytes."""
+        if self.chip is not None:
+            return partition.time(self.chip)
+        return float(evaluate(partition.total_bytes(), partition.graph.environment()))
 
     def number(self, value: Any) -> float | str:
         """Return an answer as a number in base units, or a sentence that says why it is none."""
@@ -388,6 +411,8 @@ class Question:
             return Check(correct=False, message=f"{_short(value)} is none of the options.", said="invalid")
         correct, said = option == self.answer, self.options[option]
         chosen = next(name for name, text in ids.items() if text == option)
+        if not self.graded:
+            return Check(correct=True, message=said, said=chosen)
         return Check(
             correct,
             f"{'Right.' if correct else 'Not yet.'}{f' {said}' if said else ''}",
@@ -400,19 +425,29 @@ class Question:
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             return Check(correct=False, message=f"This is no partition: {error}.", said="invalid")
         best = self._partition(self.answer)
-        factor = given.excess() / best.excess()
-        if factor <= 1:
+        now, least = self._cost(given), self._cost(best)
+        # Zero bytes are a cost like any other.
+        factor = now / least if least else 1.0 if not now else math.inf
+        if now <= least * (1 + _ROUNDING):
             return Check(correct=True, message="Right.", factor=factor, said="right")
-        count = counted(len(given.groups), "kernel")
+        count, is_timed = counted(len(given.groups), "kernel"), self.chip is not None
         if attempt == 1:
-            message, said = f"{count}. Fewer bytes are possible.", "kernels"
-        elif attempt == 2:  # noqa: PLR2004 - after the number of kernels
+            message, said = f"{count}. {'Less time is' if is_timed else 'Fewer bytes are'} possible.", "kernels"
+        elif attempt == 2 and is_timed:  # noqa: PLR2004 - after the number of kernels
+            message, said = f"{count}. '{self._slowest(given, best)}' is no kernel of the fastest partition.", "kernel"
+        elif attempt == 2:  # noqa: PLR2004
             message, said = f"{count}. '{_largest_between(given, best)}' costs most bytes.", "tensor"
         else:
-            moved, least = (evaluate(one.total_bytes(), one.graph.environment()) for one in (given, best))
-            needed, now = (units.format_quantity(one, "B", 4) for one in (least, moved))
-            message, said = f"{count} move {now}. {needed} can be reached.", "bytes"
+            unit, said = ("s", "time") if is_timed else ("B", "bytes")
+            needed, taken = (units.format_quantity(one, unit, 4) for one in (least, now))
+            message = f"{count} {'take' if is_timed else 'move'} {taken}. {needed} can be reached."
         return Check(correct=False, message=f"Not yet: {message}", factor=factor, said=said)
+
+    def _slowest(self, given: Partition, best: Partition) -> str:
+        """Return the slowest kernel of a partition that the best one does not have."""
+        seconds = bound(given.kernels(chip=self.chip), str(self.chip)).time
+        others = [at for at, group in enumerate(given.groups) if group not in best.groups]
+        return " + ".join(given.groups[max(others, key=lambda at: float(seconds[at]))])
 
     @property
     def attempt(self) -> Any:
@@ -441,9 +476,11 @@ class Question:
             "on": self.on,
             "kernel": self.kernel,
             "graph": None if self.graph is None else graph_to_record(self.graph),
+            "chip": self.chip,
             "reading": self.reading,
             "source": self.source,
             "difficulty": self.difficulty,
+            "graded": self.graded,
         }
 
     @classmethod

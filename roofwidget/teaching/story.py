@@ -50,6 +50,8 @@ class Step:
     hides
         Names of kernels whose points are hidden until the question is answered, or True for all kernels. In a step
         without a question they stay hidden. The kernel of a drag question is hidden without being named here.
+    recalls
+        The key of a question of an earlier step. The page shows what the learner answered there.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class Step:
     changes: Mapping[str, Any] = field(default_factory=dict)
     question: Question | None = None
     hides: bool | Iterable[str] = False
+    recalls: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.caption, str):
@@ -72,6 +75,8 @@ class Step:
             raise TypeError(f"a step's changes are a mapping from traits to values, not {self.changes!r:.60}{hint}")
         if not isinstance(self.question, Question | None):
             raise TypeError(f"a step's question is a Question or None, not {self.question!r:.60}")
+        if not isinstance(self.recalls, str):
+            raise TypeError(f"a step recalls the key of a question, not {self.recalls!r:.60}")
         object.__setattr__(self, "hides", _hides(self.hides))
 
 
@@ -256,6 +261,12 @@ def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
                 raise unknown_keyword("Step", name, sorted(known))
     changed = {"what_if" if name in QUANTITIES else name for step in steps for name in step.changes}
     names = list(dict.fromkeys((*ALWAYS_RESTORED, *changed)))
+    asked: set[str] = set()
+    for at, step in enumerate(steps):
+        if step.recalls and step.recalls not in asked:
+            hint = did_you_mean(step.recalls, asked)
+            raise ValueError(f"steps[{at}]: no earlier step asks '{step.recalls}'{hint}")
+        asked |= {step.question.key} if step.question is not None else set()
     copy = widget.copy_without_browser()
     base = copy.wire_values(names)
     made = []
@@ -266,7 +277,7 @@ def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
         now = copy.wire_values(names)
         differing = {name: value for name, value in now.items() if value != base[name]}
         record = None if step.question is None else step.question.to_record()
-        made.append(ScriptStep(step.caption, differing, record, _hidden(step, copy, at)))
+        made.append(ScriptStep(step.caption, differing, record, _hidden(step, copy, at), step.recalls))
     # As JSON, so that a story which was saved and opened again is equal.
     return script_of(json.loads(json.dumps(Script(base, tuple(made)).to_record())))
 

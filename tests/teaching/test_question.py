@@ -197,6 +197,57 @@ def test_a_merge_is_right_if_no_partition_moves_fewer_bytes() -> None:
     assert question.check([["dropout", "relu"], ["gelu"]]).message.startswith("This is no partition")
 
 
+def feed_forward() -> rw.Graph:
+    graph = rw.Graph("feed-forward")
+    x = graph.input("x", (4096, 4096), "bf16")
+    normed = graph.layernorm(x, affine=False, flops_per_element=10, name="norm")
+    up = graph.matmul(normed, graph.input("W1", (4096, 16384), "bf16"), name="up")
+    down = graph.matmul(graph.gelu(up), graph.input("W2", (16384, 4096), "bf16"), name="down")
+    graph.output(down)
+    return graph
+
+
+def test_a_merge_on_a_chip_is_right_if_no_partition_takes_less_time() -> None:
+    # As in the lesson on fusion: the norm before a product moves fewer bytes, but runs 128 times.
+    fastest = [["norm"], ["up", "gelu"], ["down"]]
+    question = Question(key="q", prompt="?", answer=fastest, graph=feed_forward(), chip="h100-sxm")
+    fewest = [["norm", "up", "gelu"], ["down"]]
+    assert question.check(fastest).correct
+    assert [question.check(fewest, attempt).said for attempt in (1, 2, 3)] == ["kernels", "kernel", "time"]
+    assert question.check(fewest).message == "Not yet: 2 kernels. Less time is possible."
+    slow = "Not yet: 2 kernels. 'norm + up + gelu' is no kernel of the fastest partition."
+    assert question.check(fewest, 2).message == slow
+    # Both products take 555.6 us; gelu 4.0 us in the kernel of up, norm 20.0 us, or 160.5 us in that kernel.
+    product, gelu, norm, again = 555.594, 4.012, 20.033, 160.475
+    least, now = (2 * product + gelu + one for one in (norm, again))
+    assert question.check(fewest).factor == pytest.approx(now / least, rel=1e-5)
+    reached = f"2 kernels take {now / 1e3:.3f} ms. {least / 1e3:.3f} ms can be reached."
+    assert question.check(fewest, 3).message == f"Not yet: {reached}"
+    by_bytes = Question(key="q", prompt="?", answer=fewest, graph=feed_forward())
+    assert not by_bytes.check(fastest).correct
+    assert Question.from_record(question.to_record()).chip == "h100-sxm"
+    with pytest.raises(ValueError, match="question 'q': answer: no chip is called 'h1000-sxm'"):
+        Question(key="q", prompt="?", answer=fastest, graph=feed_forward(), chip="h1000-sxm")
+    with pytest.raises(ValueError, match="question 'q': a number has no chip"):
+        Question(key="q", prompt="?", answer=1, chip="h100-sxm")
+
+
+def test_a_vote_takes_every_option_and_has_no_points() -> None:
+    vote = Question(key="vote", prompt="?", answer="b", options={"a": "Why a.", "b": "", "c": ""}, graded=False)
+    assert vote.check("a") == Check(correct=True, message="Why a.", said="a1")
+    assert vote.check("a3") == Check(correct=True, message="", said="a3")
+    assert vote.check("d").said == "invalid"
+    asked = Question(key="asked", prompt="?", answer=1)
+    grades = rw.grade({"vote": "a", "asked": 1}, [vote, asked])
+    assert [one.key for one in grades] == ["asked"]
+    assert rw.item_analysis([{"vote": "a", "asked": 1}] * 2, [vote, asked])["asked"].difficulty == 1
+    assert not Question.from_record(vote.to_record()).graded
+    with pytest.raises(ValueError, match="question 'q': a number is graded: only a choice can be a vote"):
+        Question(key="q", prompt="?", answer=1, graded=False)
+    with pytest.raises(TypeError, match="question 'q': expected True or False for graded, got 1"):
+        Question(key="q", prompt="?", answer="a", options={"a": "", "b": "x"}, graded=1)  # type: ignore[arg-type]
+
+
 def test_a_merge_may_ask_for_a_kernel_that_only_some_chips_can_run() -> None:
     # Two products in a chain. Only the size of the on-chip memory decides whether their rows fit.
     graph = rw.Graph("two products")

@@ -82,6 +82,8 @@ export interface Forms {
   readonly isOfCompilers: (ops: Ops) => boolean;
   /** Whether an op reads rows of a table in any order. */
   readonly isGather: (op: number) => boolean;
+  /** Which of several forms is the fastest. */
+  readonly cost: Cost;
 }
 
 /** The capacities of a chip. Everything fits on a chip whose on-chip capacity is unknown. */
@@ -742,6 +744,7 @@ export function formsOn(graph: Graph, values: GraphValues, share: Share | null |
       return isForm(form) ? null : form;
     },
     isGather,
+    cost,
     isOfCompilers(ops) {
       const form = formOf(ops);
       const products = ops.filter(isDot).length;

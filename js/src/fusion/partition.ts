@@ -103,7 +103,7 @@ export const legalParts = (graph: Graph, pieces: readonly Ops[], refusalOf: Refu
     .flatMap((part) => (broken(graph, part) || refusalOf(part)?.code === "kinds" ? part.map((op) => [op]) : [part]));
 
 /** Returns the tensors that a group reads and the tensors that it writes, each once. */
-function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
+export function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   const alone = group[0] as number;
   if (group.length === 1) return [listOf(graph.reads, alone), listOf(graph.makes, alone)];
   const inside = new Set(group);

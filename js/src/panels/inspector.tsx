@@ -25,6 +25,8 @@ interface Tab {
   has(store: Store): boolean;
   /** The name by which a lesson hides the panel. */
   readonly panel: string;
+  /** What hides the whole tab while a question is open. Without it, the panel does. */
+  readonly hint?: Hint;
   /** A number or a few words beside the title. */
   note?(store: Store): string;
   readonly Content: (props: TabProps) => ComponentChildren;
@@ -34,7 +36,7 @@ interface Tab {
 
 const TABS = {
   changes: { panel: "comparison", has: hasChanges, note: changesNote, Content: ChangesTab },
-  fusion: { panel: "fusion", has: hasFusion, note: fusionNote, Content: FusionTab },
+  fusion: { panel: "fusion", hint: "graph", has: hasFusion, note: fusionNote, Content: FusionTab },
   kernels: { panel: "table", has: hasKernels, note: kernelsNote, Content: KernelsTab, Aside: AllColumns },
   messages: { panel: "table", has: hasMessages, note: messagesNote, Content: MessagesTab },
   unknown: { panel: "table", has: hasUnknown, note: unknownNote, Content: UnknownTab },
@@ -110,7 +112,7 @@ export function Inspector({ store, theme, open, height, narrow }: InspectorProps
   }
   const isAsked = (name: TabName) => store.lesson.hidesHint(tabOf(name).panel as Hint);
   const { Content, Aside } = open ? tabOf(open) : {};
-  const isSecret = open !== undefined && isAsked(open);
+  const isSecret = open !== undefined && store.lesson.hidesHint(tabOf(open).hint ?? (tabOf(open).panel as Hint));
   return (
     <section class="rw-inspector" data-rw="inspector">
       <div class="rw-tabs">

@@ -10,14 +10,14 @@ export interface Verdict {
   /** Which message the learner gets: the same names as `Check.said` in Python. */
   readonly said: string;
   /**
-   * The text of a listed wrong answer, of the method or of an option; for "tensor" its name. "" for all other messages.
+   * The text of a listed wrong answer, of the method or of an option; for "tensor" and "kernel" its name. "" for all
+   * other messages.
    */
   readonly text: string;
   /** For "direction" and "band": whether the answer is too large. */
   readonly isLarge?: boolean;
   readonly band?: Band;
-  /** For a partition: how many kernels it has, the bytes that they move, and the fewest bytes. */
-  readonly merge?: { readonly kernels: number; readonly moved: number; readonly least: number };
+  readonly merge?: Pick<MergeKey, "kernels" | "now" | "least" | "isTime">;
 }
 
 /** The parts of a question that judge a number. `tolerance`: the largest right distance from the answer, as |log2|. */
@@ -64,30 +64,39 @@ export interface ChoiceKey {
   readonly answer: string;
   readonly options: readonly (readonly [option: string, said: string])[];
   readonly ids: readonly string[];
+  /** False for a vote: each option counts as right. */
+  readonly graded?: boolean | undefined;
 }
 
 /** Judges an option, which is given by its text or its id. */
-export function choiceVerdict({ answer, options, ids }: ChoiceKey, given: string): Verdict {
+export function choiceVerdict({ answer, options, ids, graded }: ChoiceKey, given: string): Verdict {
   const byId = ids.indexOf(given);
   const at = byId >= 0 ? byId : options.findIndex(([option]) => option === given);
   const [option, text] = options[at] ?? [];
   if (option === undefined || text === undefined) return INVALID;
-  return option === answer ? { ...RIGHT, text } : { isRight: false, said: ids[at] ?? `a${at + 1}`, text };
+  const isRight = option === answer;
+  if (isRight && graded !== false) return { ...RIGHT, text };
+  return { isRight: graded === false, said: ids[at] ?? `a${at + 1}`, text };
 }
 
-/** A partition beside a best one. `largest`: the largest tensor that only this partition moves between kernels. */
+/** A partition beside a best one, by the bytes that they move or by their seconds. */
 export interface MergeKey {
   readonly kernels: number;
-  readonly moved: number;
+  readonly now: number;
   readonly least: number;
+  readonly isTime: boolean;
+  /**
+   * Returns what costs most: the largest tensor that only this partition moves between kernels, or the slowest kernel
+   * that only this partition has.
+   */
   largest(): string;
 }
 
-/** Judges a partition by the bytes that it moves. */
-export function mergeVerdict({ kernels, moved, least, largest }: MergeKey, attempt: number): Verdict {
-  const merge = { kernels, moved, least };
-  if (moved <= least) return { ...RIGHT, merge };
+/** Judges a partition. */
+export function mergeVerdict({ largest, ...merge }: MergeKey, attempt: number): Verdict {
+  const { now, least, isTime } = merge;
+  if (now <= least * (1 + ROUNDING)) return { ...RIGHT, merge };
   if (attempt === 1) return { isRight: false, said: "kernels", text: "", merge };
-  if (attempt === 2) return { isRight: false, said: "tensor", text: largest(), merge };
-  return { isRight: false, said: "bytes", text: "", merge };
+  if (attempt === 2) return { isRight: false, said: isTime ? "kernel" : "tensor", text: largest(), merge };
+  return { isRight: false, said: isTime ? "time" : "bytes", text: "", merge };
 }

@@ -1,7 +1,8 @@
 // The slice of the lesson: the current step of a story, its question, the answers, and what is hidden until the answer.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import type { Graph } from "../fusion/graph.ts";
+import { timeOf } from "../fusion/forms.ts";
+import { type Graph, groupName, type Ops } from "../fusion/graph.ts";
 import { groupBytes } from "../fusion/partition.ts";
 import { choiceVerdict, INVALID, mergeVerdict, numberVerdict, type Verdict } from "../roofline/answers.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -22,17 +23,19 @@ export type Hidden = ReadonlySet<string> | "all";
 /**
  * What can tell the answer to an open question. "headline" is the verdict above the chart; "sentence", "table",
  * "comparison", "projection" and "fusion" are panels; "operations" the counts of the ops of a graph; "points" the numbers
- * beside points; "ridge" the numbers at ridge points.
+ * beside points; "ridge" the numbers at ridge points; "graph" the graph itself. "fusion" are the figures of
+ * the panel, and what a merge does.
  */
 export type Hint =
   | ("headline" | "sentence" | "table" | "comparison" | "projection" | "fusion")
-  | ("operations" | "points" | "ridge");
+  | ("operations" | "points" | "ridge" | "graph");
 
 const OF_GRAPH: readonly Hint[] = ["headline", "fusion", "operations"];
 const NUMBERS: readonly Hint[] = ["sentence", "table", "comparison", "projection", "points", ...OF_GRAPH];
 
 /** Returns what a question hides beside kernels until it is answered. Pictures of Python hide the same. */
-function hintsTo({ kind, on, kernel, unit, reading }: Question): readonly Hint[] {
+function hintsTo({ kind, on, kernel, unit, reading, graded }: Question): readonly Hint[] {
+  if (graded === false) return [...NUMBERS, "graph"];
   const isRoof = on === "bandwidth" || on === "peak_flops";
   if (reading) return [];
   if (kind === "merge" || isRoof) return ["headline"];
@@ -109,19 +112,28 @@ export function verdictOf(
 ): Verdict | undefined {
   const { kind, answer, tolerance, options, option_ids: ids = [] } = question;
   if (kind === "choice")
-    return typeof given === "string" ? choiceVerdict({ answer: answer as string, options, ids }, given) : INVALID;
-  if (kind === "merge") return workload && mergeOf(workload, answer, given, attempt);
+    return typeof given === "string"
+      ? choiceVerdict({ answer: answer as string, options, ids, graded: question.graded }, given)
+      : INVALID;
+  if (kind === "merge") return workload && mergeOf(workload, question, given, attempt);
   if (typeof answer !== "number" || typeof given !== "number") return undefined;
   const { wrong_answers: wrongAnswers = [], method = "" } = question;
   return numberVerdict({ answer, tolerance: tolerance ?? 0, wrongAnswers, method }, given, attempt);
 }
 
-function mergeOf({ graph, values }: Workload, answer: Attempt, given: Attempt, attempt: number): Verdict {
+function mergeOf({ graph, values, forms }: Workload, { answer, chip }: Question, given: Attempt, attempt: number) {
   const [best, now] = [groupsOf(graph, answer), groupsOf(graph, given)];
   if (!best || !now) return INVALID;
-  const moved = (groups: Groups) => groups.reduce((sum, group) => sum + groupBytes(graph, values, group), 0);
-  const key = { kernels: now.length, moved: moved(now), least: moved(best) };
-  return mergeVerdict({ ...key, largest: () => largestBetween(graph, values.bytes, now, best) }, attempt);
+  const isTime = typeof chip === "string";
+  const costOf = isTime ? timeOf(forms, forms.cost) : (group: Ops) => groupBytes(graph, values, group);
+  const sum = (groups: Groups) => groups.reduce((total, group) => total + costOf(group), 0);
+  function slowest(): string {
+    const others = (now as Groups).filter((group) => !best?.some((one) => isEqual(one, group)));
+    const times = others.map(costOf);
+    return groupName(graph, others[times.indexOf(Math.max(...times))] ?? []);
+  }
+  const largest = isTime ? slowest : () => largestBetween(graph, values.bytes, now, best);
+  return mergeVerdict({ kernels: now.length, now: sum(now), least: sum(best), isTime, largest }, attempt);
 }
 
 type Groups = readonly (readonly number[])[];
@@ -133,7 +145,7 @@ function groupsOf({ ops }: Graph, groups: Attempt): Groups | undefined {
   const named = (groups as string[][]).map((group) => group.map((name) => place.get(name)));
   const all = named.flat();
   const isPartition = new Set(all).size === ops.length && all.length === ops.length && !all.includes(undefined);
-  return isPartition ? (named as number[][]) : undefined;
+  return isPartition ? (named as number[][]).map((group) => group.sort((a, b) => a - b)) : undefined;
 }
 
 /** Returns the largest tensor that one kernel writes and another reads, and that stays on chip in the best partition. */

@@ -10,11 +10,18 @@ export function verdictText({ isRight, said, text, isLarge, band, merge }: Verdi
   if (said === "direction") return `${words.notYet}: ${way}.`;
   if (said === "band") return `${words.notYet}: ${way}, ${words.bands[band ?? "far"]}`;
   if (merge && !isRight) {
-    const { kernels, moved, least } = merge;
-    const bytes = (amount: number) => formatQuantity(amount, "B", 4);
-    if (said === "kernels") return `${words.notYet}: ${words.fewerBytes(kernels)}`;
-    if (said === "tensor") return `${words.notYet}: ${words.costsMost(kernels, text)}`;
-    return `${words.notYet}: ${words.leastBytes(kernels, bytes(moved), bytes(least))}`;
+    const { kernels, now, least, isTime } = merge;
+    const cost = (amount: number) => formatQuantity(amount, isTime ? "s" : "B", 4);
+    const { possible, costsMost, canBeReached } = isTime ? words.mergedByTime : words.mergedByBytes;
+    const message =
+      said === "kernels"
+        ? possible(kernels)
+        : text
+          ? costsMost(kernels, text)
+          : canBeReached(kernels, cost(now), cost(least));
+    return `${words.notYet}: ${message}`;
   }
+  // The answer to a vote is neither right nor wrong.
+  if (isRight && said !== "right") return text;
   return [isRight ? words.right : `${words.notYet}.`, text].filter(Boolean).join(" ");
 }

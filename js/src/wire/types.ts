@@ -343,6 +343,10 @@ export interface Question {
   readonly kernel: string | null;
   /** The graph of a merge, for the file of answers. */
   readonly graph: unknown;
+  /** The chip on which a merge takes the least time. Missing or null if it moves the fewest bytes. */
+  readonly chip?: string | null;
+  /** False for a vote: a choice that is not judged. */
+  readonly graded?: boolean;
   readonly source: string;
 }
 
@@ -359,6 +363,8 @@ export interface StoryStep {
   readonly question: Question | null;
   /** The names of kernels that are hidden until the question is answered. True for all kernels. */
   readonly hides: boolean | readonly string[];
+  /** The key of an earlier question whose answer is shown. */
+  readonly recalls?: string;
 }
 
 /** The words that a lecturer has chosen. A missing word is the first. */

@@ -527,6 +527,10 @@ export const catalogue: Like<typeof en.catalogue> = {
         ...(parts.others ? [`in einem Kernel mit ${parts.others}`] : []),
       ].join(" · "),
     members: "Kernel und ihre Operationen",
+    passes: (count: number) => (count === 1 ? "1 Durchgang" : `${count} Durchgänge`),
+    direction: (isWrite: boolean) => (isWrite ? "schreibt" : "liest"),
+    pass: (isWrite: boolean, tensor: string) => `${isWrite ? "schreibt" : "liest"} ${tensor}`,
+    moves: (passes: readonly string[]) => `: ${passes.join("; ")}`,
     more: (kernels) => `und ${kernels} weitere`,
     none: "Keine: alle trennen",
     pairs: "Paare",
@@ -1205,10 +1209,19 @@ export const catalogue: Like<typeof en.catalogue> = {
       some: "um das 2- bis 10-Fache: ein Faktor wie 2, oder die Bytes einer Zahl.",
       far: "um mehr als das 10-Fache: auf die Präfixe achten.",
     },
-    fewerBytes: (count: number) => `${count} Kernel. Es geht mit weniger Bytes.`,
-    costsMost: (count: number, tensor: string) => `${count} Kernel. „${tensor}“ kostet die meisten Bytes.`,
-    leastBytes: (count: number, moved: string, least: string) =>
-      `${count} Kernel ${count === 1 ? "bewegt" : "bewegen"} ${moved}. Erreichbar sind ${least}.`,
+    mergedByBytes: {
+      possible: (count: number) => `${count} Kernel. Es geht mit weniger Bytes.`,
+      costsMost: (count: number, tensor: string) => `${count} Kernel. „${tensor}“ kostet die meisten Bytes.`,
+      canBeReached: (count: number, moved: string, least: string) =>
+        `${count} Kernel ${count === 1 ? "bewegt" : "bewegen"} ${moved}. Erreichbar sind ${least}.`,
+    },
+    mergedByTime: {
+      possible: (count: number) => `${count} Kernel. Es geht in weniger Zeit.`,
+      costsMost: (count: number, kernel: string) =>
+        `${count} Kernel. „${kernel}“ ist kein Kernel der schnellsten Aufteilung.`,
+      canBeReached: (count: number, taken: string, least: string) =>
+        `${count} Kernel ${count === 1 ? "braucht" : "brauchen"} ${taken}. Erreichbar sind ${least}.`,
+    },
     noNumber: (typed: string, example: string) => `„${typed}“ ist keine Zahl; zum Beispiel „${example}“`,
     dividedByZero: (typed: string) => `„${typed}“ teilt durch null`,
     tooLargeToRead: (typed: string) => `„${typed}“ ist zu groß`,
@@ -1232,6 +1245,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     yours: (answer: string) => `Deine Antwort: ${answer}`,
     isRight: "richtig",
     isYours: "deine Antwort",
+    recalled: (answer: string) => `Deine frühere Antwort: ${answer}`,
     hidden: "Verborgen, bis die Frage beantwortet ist.",
     attempts: (count: number) => (count === 1 ? "1 Antwort" : `${count} Antworten`),
     dragMarker: "Die Marke im Diagramm ziehen oder mit den Pfeiltasten bewegen. Dann prüfen.",

@@ -532,6 +532,11 @@ export const catalogue = {
         ...(parts.others ? [`in one kernel with ${parts.others}`] : []),
       ].join(" · "),
     members: "Kernels and their ops",
+    passes: (count: number) => (count === 1 ? "1 pass" : `${count} passes`),
+    direction: (isWrite: boolean) => (isWrite ? "write" : "read"),
+    pass: (isWrite: boolean, tensor: string) => `${isWrite ? "write" : "read"} ${tensor}`,
+    /** What a kernel does, for screen readers. */
+    moves: (passes: readonly string[]) => `: ${passes.join("; ")}`,
     more: (kernels: number) => `and ${kernels} more`,
     none: "None: split all",
     pairs: "Pairs",
@@ -1233,10 +1238,19 @@ export const catalogue = {
       some: "2 to 10 times off: a factor such as 2, or the bytes of a number.",
       far: "more than 10 times off: look at the prefixes.",
     },
-    fewerBytes: (count: number) => `${kernels(count)}. Fewer bytes are possible.`,
-    costsMost: (count: number, tensor: string) => `${kernels(count)}. '${tensor}' costs most bytes.`,
-    leastBytes: (count: number, moved: string, least: string) =>
-      `${kernels(count)} ${count === 1 ? "moves" : "move"} ${moved}. ${least} can be reached.`,
+    mergedByBytes: {
+      possible: (count: number) => `${kernels(count)}. Fewer bytes are possible.`,
+      costsMost: (count: number, tensor: string) => `${kernels(count)}. '${tensor}' costs most bytes.`,
+      canBeReached: (count: number, moved: string, least: string) =>
+        `${kernels(count)} ${count === 1 ? "moves" : "move"} ${moved}. ${least} can be reached.`,
+    },
+    mergedByTime: {
+      possible: (count: number) => `${kernels(count)}. Less time is possible.`,
+      costsMost: (count: number, kernel: string) =>
+        `${kernels(count)}. '${kernel}' is no kernel of the fastest partition.`,
+      canBeReached: (count: number, taken: string, least: string) =>
+        `${kernels(count)} ${count === 1 ? "takes" : "take"} ${taken}. ${least} can be reached.`,
+    },
     noNumber: (typed: string, example: string) => `“${typed}” is not a number; write for example “${example}”`,
     dividedByZero: (typed: string) => `“${typed}” divides by zero`,
     tooLargeToRead: (typed: string) => `“${typed}” is too large`,
@@ -1261,6 +1275,7 @@ export const catalogue = {
     yours: (answer: string) => `Your answer: ${answer}`,
     isRight: "right",
     isYours: "your answer",
+    recalled: (answer: string) => `Your earlier answer: ${answer}`,
     /** In the place of what could tell the answer to the open question. */
     hidden: "Hidden until the question is answered.",
     attempts: (count: number) => (count === 1 ? "1 answer" : `${count} answers`),

@@ -205,22 +205,25 @@ describe("what is drawn", () => {
     expect(shortened("attention_normalised", 108)).toBe("attenti…malised");
     expect(shortened("layer0.attention.q_proj", 108).length).toBeLessThanOrEqual(15);
   });
-  it("has its bytes beside edges, inputs and outputs, where they cover nothing", () => {
+  it("has names and bytes beside edges, inputs and outputs, where they cover nothing", () => {
     const graph = written("norm: x > y; gelu: y > z");
     const flow = flowOf(graph, ROOM);
     const all = { left: 0, top: 0, right: flow.width, bottom: flow.height };
     const values = valuesOf(graph);
-    const texts = sideTexts(flow, seen(flow, all), { graph, values });
-    expect(texts.map(({ text, anchor }) => [text, anchor])).toEqual([
+    const textsOf = (bytes: Float64Array | undefined) =>
+      sideTexts(flow, seen(flow, all), graph, bytes).map(({ text, anchor }) => [text, anchor]);
+    expect(textsOf(values.bytes)).toEqual([
       ["x · 2 kB", "middle"],
       ["z · 2 kB", "middle"],
-      ["2 kB", "end"],
+      ["y · 2 kB", "end"],
     ]);
+    // While a question hides the bytes.
+    expect(textsOf(undefined).map(([text]) => text)).toEqual(["x", "z", "y"]);
     // The texts of three edges into one box would cover each other.
     const many = written("a: x > p; b: x > q; c: x > r; d: x > s; +e: p q r s > out");
     const wide = flowOf(many, { width: 280, height: 200 });
     const shown = seen(wide, { left: 0, top: 0, right: wide.width, bottom: wide.height });
-    const places = sideTexts(wide, shown, { graph: many, values: valuesOf(many) });
+    const places = sideTexts(wide, shown, many, valuesOf(many).bytes);
     expect(places.length).toBeGreaterThan(4);
     const boxes = places.map(({ x, y, text, anchor }) => {
       const width = 6.4 * text.length;

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/answers.json";
-import { mergeVerdict, numberVerdict, RIGHT } from "../../src/roofline/answers.ts";
+import { choiceVerdict, mergeVerdict, numberVerdict, RIGHT } from "../../src/roofline/answers.ts";
 
 const judged = (answer: number, tolerance: number, given: number, attempt = 1) =>
   numberVerdict({ answer, tolerance, wrongAnswers: [], method: "" }, given, attempt);
@@ -24,10 +24,19 @@ describe("a number", () => {
 });
 
 describe("a partition", () => {
-  const key = { kernels: 3, moved: 80, least: 40, largest: () => "gelu" };
+  const key = { kernels: 3, now: 80, least: 40, isTime: false, largest: () => "gelu" };
   it("is right if it moves no more bytes than a best one", () => {
-    expect(mergeVerdict({ ...key, moved: 40 }, 3)).toMatchObject(RIGHT);
-    expect(mergeVerdict({ ...key, moved: 39 }, 1).isRight).toBe(true);
+    expect(mergeVerdict({ ...key, now: 40 }, 3)).toMatchObject(RIGHT);
+    expect(mergeVerdict({ ...key, now: 39 }, 1).isRight).toBe(true);
+    expect(mergeVerdict({ ...key, now: 40.1 }, 1).isRight).toBe(false);
+  });
+  it("that takes longer is told the kernels, then the slowest kernel, then the least time", () => {
+    const said = [1, 2, 3].map((attempt) => mergeVerdict({ ...key, isTime: true }, attempt));
+    expect(said.map((one) => [one.isRight, one.said, one.text])).toEqual([
+      [false, "kernels", ""],
+      [false, "kernel", "gelu"],
+      [false, "time", ""],
+    ]);
   });
   it("that moves more is told the kernels, then the largest tensor, then the fewest bytes", () => {
     const said = [1, 2, 3, 4].map((attempt) => mergeVerdict(key, attempt));
@@ -37,6 +46,19 @@ describe("a partition", () => {
       [false, "bytes", ""],
       [false, "bytes", ""],
     ]);
-    expect(said[0]?.merge).toEqual({ kernels: 3, moved: 80, least: 40 });
+    expect(said[0]?.merge).toEqual({ kernels: 3, now: 80, least: 40, isTime: false });
+  });
+});
+
+describe("a vote", () => {
+  const key = { answer: "b", options: [["a", "Why a."] as const, ["b", "Why b."] as const], ids: ["a1", "a2"] };
+  it("takes every option, and says which one it was", () => {
+    const judged = ["a", "a2"].map((given) => choiceVerdict({ ...key, graded: false }, given));
+    expect(judged.map(({ isRight, said, text }) => [isRight, said, text])).toEqual([
+      [true, "a1", "Why a."],
+      [true, "a2", "Why b."],
+    ]);
+    expect(choiceVerdict({ ...key, graded: false }, "c").isRight).toBe(false);
+    expect(choiceVerdict(key, "a").isRight).toBe(false);
   });
 });

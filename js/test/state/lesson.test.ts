@@ -181,7 +181,7 @@ describe("a step of a graph", () => {
       return [verdict?.said, verdict?.text, verdict?.merge];
     };
     // t0 and t4 of 200 bytes leave nothing else to move; t1, t2 and t3 are each written and read.
-    const apart = { kernels: 4, moved: 2 * 200 + 2 * (200 + 400 + 200), least: 400 };
+    const apart = { kernels: 4, isTime: false, now: 2 * 200 + 2 * (200 + 400 + 200), least: 400 };
     const each = [["a"], ["b"], ["c"], ["d"]];
     expect([1, 2, 3].map((attempt) => said(each, attempt))).toEqual([
       ["kernels", "", apart],
@@ -200,6 +200,16 @@ describe("a step of a graph", () => {
     };
     expect(said([["a"], ["b"], ["c", "d"]], 2, two)[1]).toBe("t1");
     expect(said(best.answer, 2)[0]).toBe("right");
+  });
+  it("judges a merge by its time if the question names a chip", () => {
+    // Without a chip in the page, the time of a kernel is that of its bytes.
+    const { store } = onGraph({ question: { ...MERGE, chip: "h100-sxm" } });
+    const workload = store.workload.graph.value;
+    const timed = { ...MERGE, chip: "h100-sxm" };
+    const said = [1, 2, 3].map((attempt) => verdictOf(timed, [["a"], ["b"]], attempt, workload)?.said);
+    expect(said).toEqual(["kernels", "kernel", "time"]);
+    expect(verdictOf(timed, [["a"], ["b"]], 2, workload)?.text).toBe("a");
+    expect(verdictOf(timed, [["b", "a"]], 1, workload)?.isRight).toBe(true);
   });
 });
 
@@ -274,6 +284,13 @@ describe("a hidden kernel", () => {
 describe("an open question", () => {
   const PANELS = ["headline", "sentence", "table", "comparison", "projection", "fusion"] as const;
   const HINTS = [...PANELS, "operations", "points", "ridge"] as const;
+  it("that is a vote hides the graph too", () => {
+    const vote = makeQuestion({ kind: "choice", unit: "", answer: "a", options: [["a", ""]], graded: false });
+    const { store } = onKernels([{ question: vote }]);
+    expect([store.lesson.hidesHint("graph"), store.lesson.hidesHint("fusion")]).toEqual([true, true]);
+    store.lesson.giveAnswer("a");
+    expect([store.lesson.isRevealed.value, store.lesson.hidesHint("graph")]).toEqual([true, false]);
+  });
   const hintsOf = (question: Partial<Question>) => {
     const { store } = onKernels([{ question: makeQuestion(question) }]);
     return HINTS.filter(store.lesson.hidesHint);

@@ -98,7 +98,7 @@ describe("what is said to an answer", () => {
       }
   });
   it("names kernels, a tensor and bytes of a partition", () => {
-    const merge = { kernels: 2, moved: 32768, least: 16384 };
+    const merge = { kernels: 2, now: 32768, least: 16384, isTime: false };
     const wrong = { isRight: false, text: "", merge };
     expect(verdictText({ ...wrong, said: "kernels" })).toBe("Not yet: 2 kernels. Fewer bytes are possible.");
     expect(verdictText({ ...wrong, said: "tensor", text: "gelu" })).toBe(
@@ -106,5 +106,17 @@ describe("what is said to an answer", () => {
     );
     expect(verdictText({ ...wrong, said: "bytes" })).toBe("Not yet: 2 kernels move 32.77 kB. 16.38 kB can be reached.");
     expect(verdictText({ ...wrong, isRight: true, said: "right" })).toBe("Right.");
+  });
+  it("names kernels and times of a partition that is to be the fastest", () => {
+    const merge = { kernels: 2, now: 1.276e-3, least: 1.135e-3, isTime: true };
+    const wrong = { isRight: false, text: "", merge };
+    expect(verdictText({ ...wrong, said: "kernels" })).toBe("Not yet: 2 kernels. Less time is possible.");
+    expect(verdictText({ ...wrong, said: "kernel", text: "norm + up" })).toBe(
+      "Not yet: 2 kernels. 'norm + up' is no kernel of the fastest partition.",
+    );
+    expect(verdictText({ ...wrong, said: "time" })).toBe("Not yet: 2 kernels take 1.276 ms. 1.135 ms can be reached.");
+  });
+  it("is to a vote the text of the option alone", () => {
+    expect(verdictText({ isRight: true, said: "a2", text: "Why." })).toBe("Why.");
   });
 });

@@ -236,7 +236,7 @@ describe("answers to questions", () => {
       "Noch nicht: zu klein, um mehr als das 10-Fache: auf die Präfixe achten.",
       "Richtig.",
     ]);
-    const merge = { kernels: 2, moved: 32768, least: 16384 };
+    const merge = { kernels: 2, now: 32768, least: 16384, isTime: false };
     expect(verdictText({ isRight: false, said: "bytes", text: "", merge })).toBe(
       "Noch nicht: 2 Kernel bewegen 32,77 kB. Erreichbar sind 16,38 kB.",
     );

@@ -54,8 +54,8 @@ export interface Flow {
 export const MAX_LARGE_BOXES = 12;
 /** Heights of boxes, px: of a graph with few ops, and of a graph with many ops. */
 const [LARGE_BOX_HEIGHT, SMALL_BOX_HEIGHT] = [40, 28];
-/** The space between two layers, px. It grows with the height of the panel. */
-const [MIN_LAYER_GAP, MAX_LAYER_GAP] = [34, 86];
+/** The space between two layers, px. It grows with the height of the panel. Between low boxes there may be less. */
+const [MIN_LAYER_GAP, MAX_LAYER_GAP, LOW_LAYER_GAP] = [34, 86, 20];
 const BOX_GAP = 20;
 /** The space beside the boxes, and the space above and below the boxes, for the inputs and outputs of the graph, px. */
 export const [MARGIN, END_HEIGHT] = [14, 28];
@@ -226,9 +226,13 @@ export function* flowing(graph: Graph, room: Room, boxes: readonly Ops[] = graph
   const left = ends(-1).reduce((a, b) => Math.min(a, b), 0);
   const right = ends(1).reduce((a, b) => Math.max(a, b), 0);
   const width = Math.max(room.width, right - left + 2 * MARGIN);
-  const boxHeight = graph.ops.length > MAX_LARGE_BOXES ? SMALL_BOX_HEIGHT : LARGE_BOX_HEIGHT;
-  const free = (room.height - 2 * END_HEIGHT - rows.length * boxHeight) / Math.max(1, rows.length - 1);
-  const pitch = boxHeight + clamp(Math.floor(free), MIN_LAYER_GAP, MAX_LAYER_GAP);
+  const gapBetween = (height: number) =>
+    Math.floor((room.height - 2 * END_HEIGHT - rows.length * height) / Math.max(1, rows.length - 1));
+  // Low boxes show a graph whole that high boxes would not.
+  const fitsLow = gapBetween(LARGE_BOX_HEIGHT) < MIN_LAYER_GAP && gapBetween(SMALL_BOX_HEIGHT) >= LOW_LAYER_GAP;
+  const boxHeight = graph.ops.length > MAX_LARGE_BOXES || fitsLow ? SMALL_BOX_HEIGHT : LARGE_BOX_HEIGHT;
+  const leastGap = fitsLow ? LOW_LAYER_GAP : MIN_LAYER_GAP;
+  const pitch = boxHeight + clamp(gapBetween(boxHeight), leastGap, MAX_LAYER_GAP);
   const y: number[] = [];
   rows.forEach((row, at) => {
     for (const node of row) y[node] = END_HEIGHT + at * pitch + boxHeight / 2;

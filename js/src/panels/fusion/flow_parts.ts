@@ -5,7 +5,6 @@ import { clamp } from "../../chart/scales.ts";
 import { allOf, type Graph, numbersOf, type Ops, opNames } from "../../fusion/graph.ts";
 import type { Partition } from "../../fusion/legality.ts";
 import { total } from "../../fusion/partition.ts";
-import type { Workload } from "../../state/workload.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { type Box, type Edge, END_HEIGHT, type Flow, type Point } from "./flow.ts";
 import { sharedInputPairs } from "./merging.ts";
@@ -222,22 +221,25 @@ export const endPlace = ({ boxes, boxHeight }: Flow, at: number, side: number, i
 export const END_PX = 10;
 
 /**
- * Returns the bytes of edges, and the names and bytes of inputs and outputs. A text that would cover a box or another
- * text is left out: the tooltip of the line has it.
+ * Returns the names and bytes of edges, inputs and outputs; without `bytes` their names. A text that would cover a box
+ * or another text is left out: the tooltip of the line has it.
  */
 export function sideTexts(
   flow: Flow,
   shown: ReturnType<typeof seen>,
-  { graph, values: { bytes } }: Pick<Workload, "graph" | "values">,
+  graph: Graph,
+  bytes: Float64Array | undefined,
 ): SideText[] {
-  const amount = (tensors: Ops) => formatQuantity(total(bytes, tensors), "B");
+  const amount = (tensors: Ops) => (bytes ? formatQuantity(total(bytes, tensors), "B") : "");
+  const named = (name: string, tensors: Ops, hasAmount = true) =>
+    [name, hasAmount ? amount(tensors) : ""].filter(Boolean).join(" · ");
   const opsIn = (at: number) => (flow.boxes[at] as Box).ops;
   const wanted = [
     ...shown.boxes.flatMap((at) =>
       endsOf(graph, opsIn(at)).map(({ side, tensors, shared }): SideText => {
         const { x, y } = endPlace(flow, at, side, shared);
         const name = endName(graph, opsIn(at), tensors);
-        const text = [name, ...(name || side > 0 ? [amount(tensors)] : [])].filter(Boolean).join(" · ");
+        const text = named(name, tensors, name !== "" || side > 0);
         const key = `${at} ${side}`;
         if (shared) return { key, text, x: x - BESIDE_PX, y: y + side * END_PX, anchor: "end" };
         return { key, text, x, y: y + side * (END_PX + (END_HEIGHT - END_PX) / 2), anchor: "middle" };
@@ -245,7 +247,7 @@ export function sideTexts(
     ),
     ...shown.edges.map((edge): SideText => {
       const { x, y } = middleOf(edge);
-      const text = amount(edge.tensors);
+      const text = named(endName(graph, opsIn(edge.from), edge.tensors), edge.tensors);
       return { key: `${edge.from}-${edge.to}`, text, x: x - BESIDE_PX, y, anchor: "end" };
     }),
   ].filter(({ text }) => text !== "");
@@ -280,8 +282,11 @@ function endName(graph: Graph, ops: Ops, tensors: Ops): string {
   return names.length > 0 ? `${shortened(names[0] as string, MAX_NAME_PX)}${more}` : "";
 }
 
-/** Returns names and sizes of tensors, for a tooltip. */
-export const titleOf = (graph: Graph, tensors: Ops, bytes: Float64Array) =>
+/** Returns names and sizes of tensors, for a tooltip; without `bytes` their names. */
+export const titleOf = (graph: Graph, tensors: Ops, bytes: Float64Array | undefined) =>
   tensors
-    .map((tensor) => `${graph.tensors[tensor]?.name ?? ""}: ${formatQuantity(bytes[tensor] as number, "B")}`)
+    .map((tensor) => {
+      const name = graph.tensors[tensor]?.name ?? "";
+      return bytes ? `${name}: ${formatQuantity(bytes[tensor] as number, "B")}` : name;
+    })
     .join(", ");

@@ -63,6 +63,8 @@ interface FlowViewProps {
   readonly label: string;
   /** Whether a lesson locks the partition. */
   readonly isLocked?: boolean;
+  /** Whether a question hides the sizes of tensors. */
+  readonly isQuiet: boolean;
   /** The size of the visible part. */
   readonly room: Signal<Room>;
   /** The edge that is hovered or focused, and what a click on it would do. */
@@ -136,11 +138,12 @@ export function FlowView(props: FlowViewProps) {
     const bottom = top + room.value.height + 2 * DRAWN_AROUND_PX;
     return seen(flow, { left: left - DRAWN_AROUND_PX, top: top - DRAWN_AROUND_PX, right, bottom });
   }, [flow, left, top, room.value]);
-  const texts = useMemo(() => sideTexts(flow, shown, workload), [flow, shown, values]);
+  const bytes = props.isQuiet ? undefined : values.bytes;
+  const texts = useMemo(() => sideTexts(flow, shown, graph, bytes), [flow, shown, bytes]);
   const isInside = ({ from, to }: Edge) => groupOf[opOf(from)] === groupOf[opOf(to)];
   const barred = useMemo(
     () => shown.edges.filter((edge) => !isInside(edge) && props.isRefused(pairOf(edge))),
-    [shown, partition, workload.forms, props.isLocked],
+    [shown, partition, workload.forms, props.isLocked, props.isQuiet],
   );
   const outlines = useMemo(() => outlinesOf(flow, graph, partition), [flow, partition]);
   const { drag } = gesture;
@@ -263,7 +266,7 @@ export function FlowView(props: FlowViewProps) {
               const { x, y } = middleOf(edge);
               return <path key={`${edge.from} ${edge.to}`} d={`M${x - BAR_PX} ${y}h${2 * BAR_PX}`} class="rw-barred" />;
             })}
-            <Ends flow={flow} workload={workload} shown={shown.boxes} />
+            <Ends flow={flow} workload={workload} shown={shown.boxes} bytes={bytes} />
             {texts.map(({ key, text, x, y, anchor }) => (
               <text key={key} x={x} y={y} text-anchor={anchor} class="rw-end">
                 {text}
@@ -273,7 +276,7 @@ export function FlowView(props: FlowViewProps) {
           {shown.edges.map((edge) => {
             const pair = pairOf(edge);
             const [from, to] = [opName(graph, pair.from), opName(graph, pair.to)];
-            const title = titleOf(graph, edge.tensors, values.bytes);
+            const title = titleOf(graph, edge.tensors, bytes);
             const { x, y } = middleOf(edge);
             return (
               // biome-ignore lint/a11y/useSemanticElements: an SVG has no buttons
@@ -412,7 +415,7 @@ interface OpBoxProps {
 function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, intensity, sideOf }: OpBoxProps) {
   const name = spoken(graph, ops);
   const ai = intensity(ops);
-  const side = ai && sideOf(ops);
+  const side = ai === "" ? "" : sideOf(ops);
   const signPx = side ? SIDE_PX + 6 : 0;
   const [left, top] = [x - width / 2 + by.x, y - boxHeight / 2 + by.y];
   // If the name needs the whole width, the intensity is below it, or left out of a low box.
@@ -421,7 +424,9 @@ function OpBox({ flow: { boxHeight }, box: { x, y, width, ops }, by, graph, inte
   const isBelow = !isBeside && boxHeight >= 40;
   return (
     <g transform={`translate(${left} ${top})`}>
-      <title>{`${groupName(graph, ops)}: ${[ai, words.sides[side]].filter(Boolean).join(", ")}`}</title>
+      <title>
+        {[groupName(graph, ops), [ai, words.sides[side]].filter(Boolean).join(", ")].filter(Boolean).join(": ")}
+      </title>
       <rect width={width} height={boxHeight} rx="6" />
       <text x={PADDING_PX} y={boxHeight / 2 - (isBelow ? 8 : 0)}>
         {shortened(name, isBeside ? beside : width - 2 * PADDING_PX)}
@@ -473,10 +478,11 @@ interface EndsProps {
   readonly flow: Flow;
   readonly workload: Workload;
   readonly shown: readonly number[];
+  readonly bytes: Float64Array | undefined;
 }
 
 /** The lines of inputs and outputs of the graph. */
-const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
+const Ends = ({ flow, workload: { graph, values }, shown, bytes }: EndsProps) =>
   shown.flatMap((at) =>
     endsOf(graph, (flow.boxes[at] as Box).ops).map(({ side, tensors, shared }) => {
       const { x, y } = endPlace(flow, at, side, shared);
@@ -487,7 +493,7 @@ const Ends = ({ flow, workload: { graph, values }, shown }: EndsProps) =>
           stroke-width={thickness(total(values.bytes, tensors))}
           class="rw-edge"
         >
-          <title>{titleOf(graph, tensors, values.bytes)}</title>
+          <title>{titleOf(graph, tensors, bytes)}</title>
         </path>
       );
     }),

@@ -4,11 +4,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type Cost, timeOf } from "../../fusion/forms.ts";
-import { type Graph, groupName, type Ops, opName } from "../../fusion/graph.ts";
+import { groupName, type Ops, opName } from "../../fusion/graph.ts";
 import { fuseLikeXla, pairOps } from "../../fusion/greedy.ts";
 import { kernelsOf } from "../../fusion/group_kernels.ts";
 import { groupAt, groupWith, mergedWith, mergesOf, type Partition } from "../../fusion/legality.ts";
 import { fuse, split, unfused } from "../../fusion/partition.ts";
+import { passesOf } from "../../fusion/passes.ts";
 import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import type { Store } from "../../state/store.ts";
 import type { Workload } from "../../state/workload.ts";
@@ -21,7 +22,7 @@ import { keepFocusNear } from "../../ui/focus.ts";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { Menu, Opener } from "../../ui/menu.tsx";
 import type { Work } from "../../ui/slices.ts";
-import { strings, fusionWords as words } from "../../words/words.ts";
+import { storyWords, strings, fusionWords as words } from "../../words/words.ts";
 import { operationAt } from "../workload/dims.ts";
 import { useFlow, useFusion, useNext, useSearch, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
@@ -40,6 +41,7 @@ import {
   sidesOf,
   spoken,
 } from "./merging.ts";
+import { Meter } from "./meter.tsx";
 
 /** Assumed size of the graph until it is measured. */
 const INITIAL_ROOM: Room = { width: 360, height: 340 };
@@ -126,11 +128,13 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const work = useWork(fusion, store, () => {
     if (said.value === words.working) said.value = "";
   });
-  const lock = store.lesson.lockNote("partition");
+  // While a question is open that figures would answer, the panel draws the graph alone.
+  const isQuiet = store.lesson.hidesHint("fusion");
+  const lock = isQuiet ? storyWords.hidden : store.lesson.lockNote("partition");
   const nameOf = (op: number) => opName(graph, op);
   const groupOf = (op: number, of = partition) => groupWith(of, op);
   const edge = lock ? undefined : meant.value;
-  const intensity = useMemo(() => intensities(workload), [forms]);
+  const intensity = useMemo(() => (isQuiet ? () => "" : intensities(workload)), [forms, isQuiet]);
   const sideOf = useMemo(() => sidesOf(workload, cost), [forms, cost]);
   const proposal = useMemo(
     () => edge && proposalOf(workload, edge.from, edge.to, fusion),
@@ -188,13 +192,13 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   function pick(op: number) {
     cursor.value = op;
     store.rows.hover(groupAt(partition, op));
-    const texts = [
+    const figures = () => [
       descriptionOf(workload, op),
       intensity([op]),
       words.sides[sideOf([op])],
       againOf(workload, groupOf(op)),
     ];
-    say(texts.filter(Boolean).join(" · "));
+    say((isQuiet ? [nameOf(op)] : figures()).filter(Boolean).join(" · "));
   }
   function cutAbove(op: number) {
     const next = cut(graph, partition, op, forms.refusalOf);
@@ -254,11 +258,12 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
   const warning = hint === undefined ? lacking : words.crowded(hint, crowded.size - 1);
   const isRefused = ({ from, to }: OpPair) =>
     !isAsked &&
+    !isQuiet &&
     !isMerged(mergedWith(graph, partition, groupAt(partition, from), groupAt(partition, to), forms.refusalOf));
   const keys = useDisclosure();
   return (
     <>
-      {!isAsked && (
+      {!isAsked && !isQuiet && (
         <div class="rw-fuse">
           <Fuse
             {...{ store, workload, cost, found, lock, lacking, say }}
@@ -303,6 +308,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           split={(op) => soon((now) => now.splitOff(op))}
           act={(edge) => soon((now) => now.act(edge))}
           isLocked={lock !== undefined}
+          isQuiet={isQuiet}
           partnersOf={partnersOf}
           onKeyDown={press}
           shortcuts={SHORTCUTS}
@@ -310,9 +316,10 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
       ) : (
         <div class="rw-graph" />
       )}
-      <Members {...{ graph, partition }} />
+      <Members workload={workload} isQuiet={isQuiet} />
+      {flow && !isQuiet && <Meter store={store} workload={workload} width={room.value.width} />}
       <div class="rw-totals">
-        {flow && (
+        {flow && !isQuiet && (
           <Figures
             {...{ workload, cost, light }}
             found={isAsked ? undefined : found}
@@ -433,16 +440,26 @@ function OtherWays({ lock, ways }: WaysProps) {
 /** The list names at most this many kernels. If there are more, the list says how many more there are. */
 const MAX_LISTED_KERNELS = 100;
 
-function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {
-  const names = useMemo(
-    () => partition.groups.slice(0, MAX_LISTED_KERNELS).map((group) => groupName(graph, group)),
-    [graph, partition],
-  );
-  const more = partition.groups.length - names.length;
+function Members({ workload, isQuiet }: { readonly workload: Workload; readonly isQuiet: boolean }) {
+  const { graph, partition, forms } = workload;
+  const listed = useMemo(() => {
+    const moved = (group: Ops) =>
+      passesOf(workload, group).map(
+        ({ isWrite, tensor, bytes }) =>
+          `${words.pass(isWrite, graph.tensors[tensor ?? -1]?.name ?? "…")}, ${formatQuantity(bytes, "B")}`,
+      );
+    return partition.groups
+      .slice(0, MAX_LISTED_KERNELS)
+      .map((group) => [groupName(graph, group), isQuiet ? "" : words.moves(moved(group))] as const);
+  }, [partition, forms, isQuiet]);
+  const more = partition.groups.length - listed.length;
   return (
     <ol class="rw-spoken rw-members" aria-label={words.members}>
-      {names.map((name) => (
-        <li key={name}>{name}</li>
+      {listed.map(([name, moves]) => (
+        <li key={name}>
+          <b>{name}</b>
+          {moves}
+        </li>
       ))}
       {more > 0 && <li>{words.more(more)}</li>}
     </ol>

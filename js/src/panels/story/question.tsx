@@ -1,6 +1,7 @@
 // A question of a step, the learner's answer, and the verdict on the answer.
 
 import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
@@ -28,6 +29,7 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   const fault = useSignal("");
   const id = useUid();
   const panel = useRef<HTMLFieldSetElement>(null);
+  const check = useRef(() => {});
   /** Runs `act`. If it shows the answer, the focused control disappears, and the focus stays in the panel. */
   function keepFocus(act: () => void) {
     act();
@@ -40,43 +42,51 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   }
   const verdict = store.lesson.verdict.value;
   const said = verdict ? verdictText(verdict) : attempts.value.length > 0 ? `${words.notYet}.` : "";
-  const look = verdict?.isRight && !fault.value ? "rw-right" : "rw-fault";
+  const look = verdict?.said === "right" && !fault.value ? "rw-right" : verdict?.isRight ? "" : "rw-fault";
   return (
     <fieldset ref={panel} class="rw-question" aria-labelledby={id} tabIndex={-1} {...OWN_KEYS}>
-      <div id={id} class="rw-prompt">
-        <TextNodes nodes={question.prompt} />
+      <div class="rw-asked">
+        <div id={id} class="rw-prompt">
+          <TextNodes nodes={question.prompt} />
+        </div>
+        {!isRevealed.value && <Answer {...{ store, question, give, check }} fault={fault.value} />}
+        <p class={`rw-said ${look}`} role="status">
+          {fault.value || said || null}
+        </p>
+        {isRevealed.value && <Explanation store={store} question={question} isFound={verdict?.isRight === true} />}
       </div>
-      {!isRevealed.value && <Answer store={store} question={question} fault={fault.value} give={give} />}
-      <p class={`rw-said ${look}`} role="status">
-        {fault.value || said || null}
-      </p>
-      {isRevealed.value ? (
-        <Explanation store={store} question={question} isFound={verdict?.isRight === true} />
-      ) : (
-        attempts.value.length > 0 && (
-          <p class="rw-row">
-            <Button onClick={() => keepFocus(store.lesson.reveal)}>{words.show}</Button>
-            <span class="rw-muted">{words.attempts(store.lesson.tries.value)}</span>
-          </p>
-        )
+      {!isRevealed.value && (
+        <p class="rw-row rw-check">
+          <Button look="button rw-primary" onClick={() => check.current()}>
+            {words.check}
+          </Button>
+          {attempts.value.length > 0 && (
+            <>
+              <Button onClick={() => keepFocus(store.lesson.reveal)}>{words.show}</Button>
+              <span class="rw-muted">{words.attempts(store.lesson.tries.value)}</span>
+            </>
+          )}
+        </p>
       )}
     </fieldset>
   );
 }
 
-function textOf(answer: Attempt, unit: string): string {
+export function textOf(answer: Attempt, unit: string): string {
   if (typeof answer === "number") return formatAnswer(answer, unit);
   return typeof answer === "string" ? answer : answer.map((group) => group.join(" + ")).join(" | ");
 }
 
 function Explanation({ store, question, isFound }: QuestionProps & { readonly isFound: boolean }) {
-  const { kind, answer, unit, explanation, source } = question;
+  const { kind, answer, unit, explanation, source, graded } = question;
   const last = store.lesson.attempts.value.at(-1);
   return (
     <div class="rw-explanation">
       {!isFound && <p>{words.answerIs(textOf(answer, unit))}</p>}
-      {kind === "choice" && <Options store={store} question={question} />}
-      {typeof last === "number" && <p class="rw-muted">{words.yours(textOf(last, unit))}</p>}
+      {kind === "choice" && graded !== false && <Options store={store} question={question} />}
+      {last !== undefined && (kind === "number" || kind === "drag" || graded === false) && (
+        <p class="rw-muted">{words.yours(textOf(last, unit))}</p>
+      )}
       <TextNodes nodes={explanation} />
       {source && <p class="rw-muted">{words.source(source)}</p>}
     </div>
@@ -111,6 +121,8 @@ function Options(props: QuestionProps) {
 
 interface AnswerProps extends QuestionProps {
   readonly fault: string;
+  /** What the button that checks the answer does. */
+  readonly check: RefObject<() => void>;
   /** Stores an answer. If the answer is undefined, shows the message `otherwise` instead. */
   give(answer: Attempt | undefined, otherwise: string): void;
 }
@@ -125,10 +137,11 @@ function Answer(props: AnswerProps) {
 }
 
 function Choice(props: AnswerProps) {
-  const { store, question, give } = props;
+  const { store, question, give, check } = props;
   const group = useUid();
   const chosen = useSignal<string | undefined>(undefined);
   const last = store.lesson.attempts.value.at(-1);
+  check.current = () => give(chosen.value, words.choose);
   return (
     <div class="rw-answers">
       {question.options.map(([option], at) => (
@@ -150,21 +163,18 @@ function Choice(props: AnswerProps) {
           {isChosen(props, at, option) ? <s>{option}</s> : option}
         </label>
       ))}
-      <Button look="button rw-primary" onClick={() => give(chosen.value, words.choose)}>
-        {words.check}
-      </Button>
     </div>
   );
 }
 
-function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
+function Typed({ store, question: { unit }, fault, give, check }: AnswerProps) {
   const last = store.lesson.attempts.value.at(-1);
   const typed = useSignal(typeof last === "number" ? formatAnswer(last, unit) : "");
   const id = useUid();
   const example = formatAnswer(lookUp(EXAMPLES, unit) ?? 12, unit);
   const read = readNumber(typed.value, unit, example);
   const isRead = typeof read === "number";
-  const check = () => give(isRead ? read : undefined, isRead ? "" : read);
+  check.current = () => give(isRead ? read : undefined, isRead ? "" : read);
   return (
     <div class="rw-row">
       <input
@@ -181,13 +191,10 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
-          check();
+          check.current();
           event.stopPropagation();
         }}
       />
-      <Button look="button rw-primary" onClick={check}>
-        {words.check}
-      </Button>
       <span id={id} class="rw-muted">
         {isRead && words.readAs(formatAnswer(read, unit, READ_DIGITS))}
       </span>
@@ -196,16 +203,14 @@ function Typed({ store, question: { unit }, fault, give }: AnswerProps) {
 }
 
 /** The controls of an answer that the learner gives on the chart or in the fusion panel. */
-function OnChart({ store, question: { on, unit }, give, hint }: AnswerProps & { readonly hint: string }) {
+function OnChart({ store, question: { on, unit }, give, hint, check }: AnswerProps & { readonly hint: string }) {
   const isMarker = on === "intensity" || on === "rate";
   const now = isMarker ? store.lesson.prediction.value : undefined;
+  check.current = () => give(isMarker ? now : store.lesson.answerNow(), hint);
   return (
     <div class="rw-row">
       <span class="rw-muted">{hint}</span>
       {now !== undefined && <span>{formatAnswer(now, unit)}</span>}
-      <Button look="button rw-primary" onClick={() => give(isMarker ? now : store.lesson.answerNow(), hint)}>
-        {words.check}
-      </Button>
     </div>
   );
 }

@@ -5,10 +5,10 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { keepFocusNear } from "../../ui/focus.ts";
-import { OWN_KEYS } from "../../ui/keys.ts";
+import { lookUp, OWN_KEYS } from "../../ui/keys.ts";
 import { storyWords as words } from "../../words/words.ts";
 import { saveAnswers } from "./answers_file.ts";
-import { QuestionPanel } from "./question.tsx";
+import { QuestionPanel, textOf } from "./question.tsx";
 import { TextNodes } from "./text_nodes.tsx";
 
 /** A button that takes all answers back at its second press. They cannot be brought back. */
@@ -30,7 +30,13 @@ function Forget({ store }: { store: Store }) {
   );
 }
 
-export function StoryPanel({ store }: { store: Store }) {
+interface StoryProps {
+  readonly store: Store;
+  /** The height of the panel of every step, px. Undefined if each step takes the height of its texts. */
+  readonly height: number | undefined;
+}
+
+export function StoryPanel({ store, height }: StoryProps) {
   const { current, question, steps } = store.lesson;
   const step = store.lesson.step.value;
   const panel = useRef<HTMLElement>(null);
@@ -45,11 +51,13 @@ export function StoryPanel({ store }: { store: Store }) {
   }, [step]);
   if (!current.value) return null;
   const [isFirst, isLast] = [step === 0, step >= steps.value - 1];
+  const recalled = textOf(lookUp(store.lesson.answers.value, current.value.recalls ?? "")?.[0] ?? "", "");
   const hasAnswers = Object.keys(store.lesson.answers.value).length > 0;
   return (
     <section
       ref={panel}
-      class="rw-story"
+      class={`rw-story${height === undefined ? "" : " rw-staged"}`}
+      style={{ height: height && `${height}px` }}
       aria-label={`${words.title}: ${words.step(step + 1, steps.value)}`}
       tabIndex={-1}
       {...OWN_KEYS}
@@ -57,6 +65,7 @@ export function StoryPanel({ store }: { store: Store }) {
       {current.value.caption.length > 0 && (
         <div class="rw-caption">
           <TextNodes nodes={current.value.caption} />
+          {recalled && <p class="rw-muted">{words.recalled(recalled)}</p>}
         </div>
       )}
       {question.value && (
