@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from roofwidget import units
-from roofwidget.state.lesson import answer_text
 from roofwidget.analysis.bound import bound
+from roofwidget.state.lesson import answer_text
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import counted, one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
