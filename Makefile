@@ -116,6 +116,8 @@ course: .venv/.dev bundle
 	jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=300 --output-dir build/notebooks \
 	  notebooks/*.ipynb
 	roofwidget page build/notebooks --out course --contents "Rooflines: a course"
+	roofwidget page build/notebooks --out course/de --contents "Rooflines: ein Kurs" --language de \
+	  --translations notebooks/translations
 
 # Each warning of Sphinx is an error.
 docs: .venv/.docs course

@@ -38,6 +38,7 @@ _COMMANDS: Final = {
     "peaks": "measure the peaks of this machine",
     "class": "pages, grades and item analysis for a class; questions for Moodle, Canvas and others",
     "page": "write an executed notebook as one HTML page with its widgets alive",
+    "translate": "write the texts of an executed notebook into a file for translators",
     "repair": "mend notebooks that GitHub refuses because of saved widgets",
     "completion": "print a script that completes this command in your shell",
 }

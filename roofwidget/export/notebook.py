@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +19,7 @@ from roofwidget.export import page
 from roofwidget.export.course import STYLE, Lesson, navigation, next_lesson, sections, steps_and_paper, words
 from roofwidget.export.foreign_html import sanitized, style_sheet
 from roofwidget.export.saved_state import saved_parts
+from roofwidget.export.translation import Say, Translation, translate
 from roofwidget.support import built_files, languages
 from roofwidget.support.extras import install_command
 from roofwidget.support.languages import ENGLISH
@@ -36,12 +38,30 @@ pre { overflow-x: auto; padding: 8px; background: #8881; font-size: 13px; }
 _SCOPE: Final = "@scope (.from-notebook > :not([data-roofwidget])) {{\n{}\n}}\n"
 _WEB: Final = {"http", "https", "mailto"}
 _HEADING: Final = re.compile(r"(#{1,2}) +(.+)")
-_MINUTES: Final = re.compile(r"\b(\d+) minutes\b")
+_MINUTES: Final = re.compile(r"\b(\d+) [Mm]inut")
 _FENCES: Final = ("```", "~~~")
 
 
-def lesson_of(path: Path) -> Lesson:
-    """Return what the table of contents says of a notebook.
+def texts_of(path: Path) -> list[tuple[str, str]]:
+    """Return the texts of an executed notebook that a translation has, each with its context.
+
+    Raises
+    ------
+    ImportError, ValueError
+        As `lesson_of`.
+    """
+    found: list[tuple[str, str]] = []
+
+    def collect(context: str, text: str) -> None:
+        found.append((context, text))
+
+    with _read(path) as notebook:
+        _translate(notebook, path, collect)
+    return found
+
+
+def lesson_of(path: Path, translation: Translation | None = None) -> Lesson:
+    """Return what the table of contents says of a notebook, translated if there is a translation.
 
     Raises
     ------
@@ -50,17 +70,16 @@ def lesson_of(path: Path) -> Lesson:
     ValueError
         If the file is no notebook.
     """
-    notebook = _read(path)
-    sections = tuple(text for level, text in _headings(notebook) if level == len("##"))
-    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
-    shown = [states.get(output["data"][VIEW].get("model_id")) for output in _outputs(notebook)]
-    stories = [model["state"].get("story") for model in shown if model is not None]
-    asked = sum(step["question"] is not None for story in stories if story for step in story["steps"])
-    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    minutes = _MINUTES.search(next(texts, ""))
-    return Lesson(
-        f"{path.stem}.html", _title(notebook) or path.stem, sections, int(minutes[1]) if minutes else None, asked
-    )
+    with _read(path) as notebook:
+        if translation is not None:
+            _translate(notebook, path, translation)
+        sections = tuple(text for level, text in _headings(notebook) if level == len("##"))
+        stories = [model["state"].get("story") for _, model in _shown(notebook) if model is not None]
+        asked = sum(step["question"] is not None for story in stories if story for step in story["steps"])
+        texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        minutes = _MINUTES.search(next(texts, ""))
+        title = _title(notebook) or path.stem
+        return Lesson(f"{path.stem}.html", title, sections, int(minutes[1]) if minutes else None, asked)
 
 
 def notebook_page(
@@ -69,6 +88,7 @@ def notebook_page(
     neighbours: Collection[str] = (),
     course: Sequence[Lesson] = (),
     *,
+    translation: Translation | None = None,
     print_answers: bool = False,
 ) -> str:
     """Return the HTML of a notebook: its texts, code and outputs, with its widgets.
@@ -85,6 +105,8 @@ def notebook_page(
         page. A link to any other file becomes plain text: a page is given away without the files around it.
     course
         The lessons of a course with a page of contents, in their order. The page of a lesson links to those beside it.
+    translation
+        The translation of its texts. The page is in its language; a text without a translation stays as it is.
     print_answers
         Whether the questions have their answers when the page is printed.
 
@@ -95,24 +117,26 @@ def notebook_page(
     ValueError
         If the file is no notebook, is damaged, or shows a widget whose state it does not have.
     """
-    notebook = _read(path)
-    import nbformat  # noqa: PLC0415  # optional; `_read` has checked that it is installed
-    from nbconvert.filters.markdown_mistune import InvalidNotebook  # noqa: PLC0415  # as above
-
-    damages = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
-    try:
-        return _page(notebook, path, day, neighbours, course, print_answers=print_answers)
-    except (*damages, nbformat.ValidationError, InvalidNotebook) as error:
-        reason = one_line(str(error), _MAX_LETTERS)
-        raise ValueError(f"{path.name}: the notebook or the state of a widget is damaged ({reason})") from None
+    with _read(path) as notebook:
+        if translation is not None:
+            _translate(notebook, path, translation)
+        language = None if translation is None else translation.language
+        return _page(notebook, path, day, neighbours, course, language=language, print_answers=print_answers)
 
 
 def _page(
-    notebook: Any, path: Path, day: date, neighbours: Collection[str], course: Sequence[Lesson], *, print_answers: bool
+    notebook: Any,
+    path: Path,
+    day: date,
+    neighbours: Collection[str],
+    course: Sequence[Lesson],
+    *,
+    language: str | None,
+    print_answers: bool,
 ) -> str:
     own = _Own()
-    parts = _with_places(notebook, path, own, print_answers=print_answers)
-    language = parts[0].language if parts else ENGLISH
+    parts = _with_places(notebook, path, own, language, print_answers=print_answers)
+    language = language or (parts[0].language if parts else ENGLISH)
     # For states of widgets nbconvert would add a script, which the page's policy forbids.
     notebook.metadata.pop("widgets", None)
     convert = _Converter(notebook, neighbours)
@@ -126,7 +150,8 @@ def _page(
         links = sections(body, [part.story for part in parts], language)
         before = navigation(course, at, links, language)
         body += next_lesson(course, at, language)
-    return page.document(parts, body, _title(notebook) or path.stem, day, style, before=before)
+    title = _title(notebook) or path.stem
+    return page.document(parts, body, title, day, style, before=before, language="" if parts else language)
 
 
 class _Converter:
@@ -153,13 +178,11 @@ class _Converter:
         return f'<div class="from-notebook">{sanitized(html, str)}</div>'
 
 
-def _with_places(notebook: Any, path: Path, own: _Own, *, print_answers: bool) -> list[page.Part]:
+def _with_places(notebook: Any, path: Path, own: _Own, language: str | None, *, print_answers: bool) -> list[page.Part]:
     """Return the widgets of a notebook, and put their places into the outputs that show them."""
     parts: list[page.Part] = []
     stories = 0
-    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
-    for output in _outputs(notebook):
-        model = states.get(output["data"][VIEW].get("model_id"))
+    for output, model in _shown(notebook):
         if model is not None and model["state"].get("_anywidget_id") != _OURS:
             # A widget of another package needs a network. Its text stays.
             del output["data"][VIEW]
@@ -170,7 +193,7 @@ def _with_places(notebook: Any, path: Path, own: _Own, *, print_answers: bool) -
                 "'jupyter nbconvert --to notebook --execute --inplace', or save it in JupyterLab with "
                 "Settings > Save Widget State Automatically"
             )
-        part = _part(model)
+        part = _part(model, language)
         html = part.html
         if part.story is not None:
             stories += 1
@@ -237,22 +260,31 @@ def _details(summary: str, html: str) -> str:
     return f"<details><summary>{summary}</summary>{html}</details>"
 
 
-def _read(path: Path) -> Any:
+@contextmanager
+def _read(path: Path) -> Iterator[Any]:
+    """Yield a notebook. Raise `ValueError` for what is wrong with it, there and where it is used."""
     try:
         import nbconvert  # noqa: F401, PLC0415  # optional
         import nbformat  # noqa: PLC0415  # comes with nbconvert
         import nh3  # noqa: F401, PLC0415  # optional
         import tinycss2  # noqa: F401, PLC0415  # optional
+        from nbconvert.filters.markdown_mistune import InvalidNotebook  # noqa: PLC0415  # as above
     except ImportError:
         packages = f"nbconvert, nh3 and tinycss2: {install_command('notebooks')}"
         raise ImportError(f"pages of notebooks need {packages}") from None
     try:
         read: Any = nbformat.reads
-        return read(path.read_text(encoding="utf-8"), as_version=4)
+        notebook = read(path.read_text(encoding="utf-8"), as_version=4)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - nbformat converts old notebooks unchecked, so damage raises anything
         raise ValueError(f"{path.name} is not a notebook ({one_line(str(error), _MAX_LETTERS)})") from None
+    damages = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
+    try:
+        yield notebook
+    except (*damages, nbformat.ValidationError, InvalidNotebook) as error:
+        reason = one_line(str(error), _MAX_LETTERS)
+        raise ValueError(f"{path.name}: the notebook or the state of a widget is damaged ({reason})") from None
 
 
 def _address(address: str, neighbours: Collection[str]) -> str | None:
@@ -270,19 +302,26 @@ def _address(address: str, neighbours: Collection[str]) -> str | None:
     return parts._replace(path=f"{parts.path.removesuffix('.ipynb')}.html").geturl()
 
 
-def _outputs(notebook: Any) -> Iterator[Any]:
-    """Yield the outputs that show a widget."""
+def _shown(notebook: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the outputs that show a widget, each with the saved model of the widget, or None."""
+    models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if VIEW in output.get("data", {}):
-                yield output
+                yield output, models.get(output["data"][VIEW].get("model_id"))
 
 
-def _part(model: Mapping[str, Any]) -> page.Part:
+def _translate(notebook: Any, path: Path, say: Say) -> None:
+    models = {id(model): model for _, model in _shown(notebook) if model is not None}
+    ours = (model["state"] for model in models.values() if model["state"].get("_anywidget_id") == _OURS)
+    translate(notebook, ours, path.stem, say)
+
+
+def _part(model: Mapping[str, Any], language: str | None) -> page.Part:
     state = {name: value for name, value in model["state"].items() if not name.startswith("_")}
     buffers = [(one["path"], one["data"]) for one in model.get("buffers", []) if _is_current(state, one["path"])]
     shown = [chip for chip in state["chips"] if chip["id"] in state["shown"]]
-    language = _language(model["state"]["_esm"])
+    language = language or _language(model["state"]["_esm"])
     return page.Part(saved_parts(state, buffers), shown, language, "", state.get("story"))
 
 

@@ -56,6 +56,29 @@ def html_of(nodes: Iterable[Node]) -> str:
     return "".join(map(_html, nodes))
 
 
+_MARKS: Final = {"strong": "**", "em": "*", "code": "`"}
+
+
+def text_of(node: Node) -> str:
+    r"""Return an element of `tree` as Markdown.
+
+    Examples
+    --------
+    >>> [text_of(node) for node in tree("Drag the **roof** to `2 TB/s`.\n\n- a\n- *b*")]
+    ['Drag the **roof** to `2 TB/s`.', '- a\n- *b*']
+    """
+    if isinstance(node, str):
+        return node
+    name, *nodes = node
+    texts = [text_of(one) for one in nodes]
+    if name in {"ul", "ol"}:
+        return "\n".join(f"{'-' if name == 'ul' else f'{at}.'} {item}" for at, item in enumerate(texts, start=1))
+    mark = _MARKS.get(name, "")
+    before = {"h3": "### ", "blockquote": "> ", "br": "\\\n"}.get(name, "")
+    text = "".join(texts)
+    return f"```\n{text}\n```" if name == "pre" else f"{before}{mark}{text}{mark}"
+
+
 def _html(node: Node) -> str:
     if isinstance(node, str):
         return escaped(node)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
@@ -250,16 +250,31 @@ def _best(grades: Sequence[Grade]) -> Grade:
     return replace(best, attempts=sum(one.attempts for one in grades))
 
 
+class Asked(NamedTuple):
+    """A question as a learner had it: in another language its texts differ, but not the ids of its options."""
+
+    prompt: str
+    id_of_option: Mapping[str, str]
+
+
 def _grades(answers: Any, questions: Any, counts: str) -> Grades:
-    given, own, prompts = read_answers(answers, is_asked=questions is None)
+    given, own, asked = read_answers(answers, is_asked=questions is None)
     if questions is None and own is None:
         raise TypeError("grade: give the questions that the answers belong to, as in rw.grade(answers, questions)")
     known = by_key(list(own or []) if questions is None else _questions(questions))
-    strays = [key for key, some in given.items() if some and key not in known and key not in prompts]
+    strays = [key for key, some in given.items() if some and key not in known and key not in asked]
     # With other questions than those that were asked, a right answer may count as wrong.
-    other = {key for key, question in known.items() if prompts.get(key, question.prompt) != question.prompt}
+    other = {key for key, question in known.items() if key in asked and asked[key].prompt != question.prompt}
+    given |= {key: _as_ids(given[key], known[key], one) for key, one in asked.items() if key in given and key in known}
     graded = grades_of(given, known, counts, strays)
     return Grades(tuple(_with_hint(one) if one.key in other else one for one in graded))
+
+
+def _as_ids(given: Iterable[Any], question: Question, asked: Asked) -> list[Any]:
+    """Return answers with ids in the place of options that the question has in another language."""
+    known = {*question.options, *question.option_ids}
+    ids = asked.id_of_option
+    return [ids.get(one, one) if isinstance(one, str) and one not in known else one for one in given]
 
 
 def grades_of(
@@ -296,17 +311,23 @@ def _with_hint(grade: Grade) -> Grade:
     return replace(grade, message=f"{grade.message} {hint}")
 
 
-def read_answers(answers: Any, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question] | None, dict[str, str]]:
-    """Return all answers by key, the questions that come with them if they are asked for, and their prompts by key."""
+def read_answers(
+    answers: Any, *, is_asked: bool
+) -> tuple[dict[str, list[Any]], list[Question] | None, dict[str, Asked]]:
+    """Return all answers by key, the questions that come with them if they are asked for, and how they were asked."""
     if isinstance(answers, RooflineModel):
         own = _questions(answers)
-        return {key: list(given) for key, given in answers.answers.items()}, own, {one.key: one.prompt for one in own}
+        return (
+            {key: list(given) for key, given in answers.answers.items()},
+            own,
+            {one.key: Asked(one.prompt, {}) for one in own},
+        )
     if isinstance(answers, Mapping):
         return {str(key): [] if value is None else [value] for key, value in answers.items()}, None, {}
     return _from_file(Path(answers), is_asked=is_asked)
 
 
-def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question], dict[str, str]]:
+def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], list[Question], dict[str, Asked]]:
     try:
         document = strict_json.parse(path.read_text(encoding="utf-8")).value
     except UnicodeDecodeError:
@@ -321,11 +342,17 @@ def _from_file(path: Path, *, is_asked: bool) -> tuple[dict[str, list[Any]], lis
     try:
         # A learner can edit the questions: they matter only if the lecturer gives none.
         questions = [Question.from_record(record) for record in document["questions"]] if is_asked else []
-        prompts = {str(record["key"]): str(record.get("prompt", "")) for record in document["questions"]}
+        asked = {str(record["key"]): _asked(record) for record in document["questions"]}
         answers = attempts_by_key(document["answers"])
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None
-    return {key: list(given) for key, given in answers.items()}, questions, prompts
+    return {key: list(given) for key, given in answers.items()}, questions, asked
+
+
+def _asked(record: Mapping[str, Any]) -> Asked:
+    options, names = record.get("options") or [], record.get("option_ids") or []
+    ids = {str(option): str(name) for (option, _), name in zip(options, names, strict=True)} if names else {}
+    return Asked(str(record.get("prompt", "")), ids)
 
 
 def _grade(question: Question, given: Iterable[Any], counts: str, strays: Sequence[str]) -> Grade:

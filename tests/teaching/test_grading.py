@@ -147,3 +147,16 @@ def test_more_than_three_variants_or_too_few_lists_of_questions_are_refused() ->
         rw.grade([], [], counts="mastery")
     with pytest.raises(ValueError, match="answers to 2 variants and questions of 3"):
         rw.grade([{}, {}], VARIANTS, counts="mastery")
+
+
+def test_an_answer_in_another_language_is_graded_by_the_id_of_its_option(tmp_path: Path) -> None:
+    english = Question(key="q", prompt="What limits it?", answer="memory", options={"peak": "No.", "memory": ""})
+    german = Question(key="q", prompt="Was begrenzt?", answer="Speicher", options={"Spitze": "Nein.", "Speicher": ""})
+    model = rw.RooflineModel(["v5p"])
+    rw.Story(model, [german])
+    for option, points in (("Speicher", 1), ("Spitze", 0)):
+        model.answers = {"q": [option]}
+        file = write(tmp_path / "answers.json", model.export_answers())
+        grade = rw.grade(file, [english])["q"]
+        assert (grade.points, grade.attempts) == (points, 1)
+        assert "none of the options" not in grade.message
