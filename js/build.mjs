@@ -2,7 +2,8 @@
 // with which Python draws pictures and makes pages; and one module for pages that are made elsewhere. Fails if a file is too
 // large or could use the network.
 // "node build.mjs --watch" builds at every change and only warns. "node build.mjs --readable FOLDER" builds into another
-// folder with names and lines as in the source, for profiles.
+// folder with names and lines as in the source, for profiles. "node build.mjs --playground FOLDER" builds only the code and
+// style of the playground, a page of the documentation, into a folder.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -12,7 +13,8 @@ import { minify } from "rolldown/utils";
 
 const here = import.meta.dirname;
 const readable = process.argv.indexOf("--readable") + 1;
-const target = readable ? process.argv[readable] : join(here, "..", "roofwidget", "static");
+const playground = process.argv.indexOf("--playground") + 1;
+const target = process.argv[readable || playground || -1] ?? join(here, "..", "roofwidget", "static");
 
 // Every kernel sends code, words and style to the browser, every widget its loader: hence the limits, in bytes.
 const limits = { minified: 562_000, gzipped: 211_500 };
@@ -114,6 +116,14 @@ const tokensInStyle = {
   },
 };
 
+/** The script of the playground and its style, which the page has beside those of the widget. */
+const playgroundOptions = {
+  ...common,
+  ...classicJsx,
+  format: "iife",
+  entryPoints: { playground: "src/playground/page.tsx", "playground-style": "src/playground/playground.css" },
+};
+
 const allOptions = [
   {
     ...common,
@@ -154,7 +164,7 @@ function minifiedAgain(files) {
   return Promise.all(
     files.map(async (file) => {
       const name = basename(file.path);
-      if (readable || !/^(widget|engine|page|module)\.js$/.test(name)) return file;
+      if (readable || !/^(widget|engine|page|module|playground)\.js$/.test(name)) return file;
       const { code, errors } = await minify(name, file.text, { module: true, mangle: { toplevel: true } });
       if (errors.length > 0) throw new Error(`build: ${name} cannot be minified: ${errors[0].message}`);
       return { path: file.path, text: code, contents: Buffer.from(code) };
@@ -184,13 +194,14 @@ function compressed(contents) {
 }
 const sizeOf = (contents) => ({ minified: contents.length, gzipped: compressed(contents).length });
 
+const printSize = (name, { minified, gzipped }) =>
+  console.log(`${name.padEnd(16)} ${String(minified).padStart(7)} B ${String(gzipped).padStart(7)} B gzipped`);
+
 /** Prints the size of each file and of the whole in each language; returns a sentence for each broken limit. */
 function weigh(files) {
   const found = [];
-  const line = (name, { minified, gzipped }) =>
-    console.log(`${name.padEnd(16)} ${String(minified).padStart(7)} B ${String(gzipped).padStart(7)} B gzipped`);
   const sizes = files.map(({ path, contents }) => ({ name: basename(path), ...sizeOf(contents) }));
-  for (const size of sizes) line(size.name, size);
+  for (const size of sizes) printSize(size.name, size);
   for (const { name, minified } of sizes.filter(({ name }) => isLoader(name))) {
     if (minified > loaderLimit) found.push(`${name} is ${minified} B minified, over the limit of ${loaderLimit} B`);
   }
@@ -201,7 +212,7 @@ function weigh(files) {
     const parts = [sizeOf(contentsOf(name)), sizeOf(contentsOf("widget.js")), style];
     const sum = (kind) => parts.reduce((total, part) => total + part[kind], 0);
     const whole = { minified: sum("minified"), gzipped: sum("gzipped") };
-    line(`whole, ${name}`, whole);
+    printSize(`whole, ${name}`, whole);
     for (const [kind, limit] of Object.entries(limits)) {
       if (whole[kind] > limit) {
         found.push(`code, style and ${name} are ${whole[kind]} B ${kind}, over the limit of ${limit} B`);
@@ -250,7 +261,23 @@ async function finish(builds, { strict }) {
   return true;
 }
 
-if (process.argv.includes("--watch")) {
+/** Builds the playground, and writes its files as text. */
+async function buildPlayground() {
+  const files = await minifiedAgain((await esbuild.build(playgroundOptions)).outputFiles);
+  const found = files.flatMap(({ path, text }) => faults(basename(path), text));
+  for (const fault of found) console.error(`build: ${fault}`);
+  if (found.length > 0) return false;
+  mkdirSync(target, { recursive: true });
+  for (const { path, contents } of files) {
+    printSize(basename(path), sizeOf(contents));
+    writeFileSync(path, contents);
+  }
+  return true;
+}
+
+if (playground) {
+  if (!(await buildPlayground().catch(() => false))) process.exitCode = 1;
+} else if (process.argv.includes("--watch")) {
   const latest = new Map();
   for (const options of allOptions) {
     const report = {

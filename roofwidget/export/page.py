@@ -114,13 +114,14 @@ def document(
     before: str = "",
     language: str = "",
     script: str = "",
+    starter: str = "",
 ) -> str:
     """Return the HTML of a page whose body is made.
 
     Parameters
     ----------
     widgets
-        The widgets in the body. Without them, the page has no script but `script`.
+        The widgets in the body. Without them, the page has no script but `script` and `starter`.
     body
         The HTML of the main part.
     title
@@ -135,6 +136,8 @@ def document(
         The language of the page; by default that of its widgets, or English.
     script
         A script that runs when the page has been read.
+    starter
+        The script that runs with the code of the widgets, in place of the one that starts those of the body.
 
     Raises
     ------
@@ -145,7 +148,7 @@ def document(
     if len(languages) > 1:
         raise ValueError(f"a page has one language, and these widgets have {' and '.join(languages)}: set their locale")
     language = language or (languages[0] if languages else ENGLISH)
-    scripts, looks, ending = _code(language) if widgets else ([], [], "")
+    scripts, looks, ending = _code(language, starter) if widgets or starter else ([], [], "")
     if script:
         scripts, ending = [*scripts, script], f"{ending}<script>{script}</script>\n"
     sources = _sources([chip for part in widgets for chip in part.chips])
@@ -161,9 +164,9 @@ def document(
     )
 
 
-def _code(language: str) -> tuple[list[str], list[str], str]:
+def _code(language: str, starter: str) -> tuple[list[str], list[str], str]:
     """Return the scripts and styles of widgets, and the elements that hold them."""
-    code = f"{built_files.words(language)}\n{built_files.text('page.js')}"
+    code = f"{built_files.words(language)}\n{starter or built_files.text('page.js')}"
     look, unpack = built_files.text("widget.css"), built_files.text("unpack.js")
     elements = f"""\
 <script type="text/plain" data-catalogue>{catalogue()}</script>

@@ -12,11 +12,24 @@ export interface SavedState {
 
 type Container = Record<string | number, unknown>;
 
-/** Returns a model with a saved state. It accepts messages to Python, and drops them. */
-export function savedModel({ state, buffers }: SavedState): Model {
+/** Puts the binary values into their places. A path that leaves the state is an error: the state may be anyone's. */
+export function withBuffers({ state, buffers }: SavedState): SavedState["state"] {
   for (const [path, bytes] of buffers) {
-    const place = path.slice(0, -1).reduce<Container>((at, key) => at[key] as Container, state);
-    place[path.at(-1) as string | number] = new DataView(bytesOf(bytes).buffer);
+    const place = path.slice(0, -1).reduce<Container>((at, key) => own(at, key) as Container, state);
+    const last = path.at(-1) as string | number;
+    own(place, last);
+    place[last] = new DataView(bytesOf(bytes).buffer);
   }
+  return state;
+}
+
+function own(place: Container, key: string | number): unknown {
+  if (!Object.hasOwn(place, key)) throw new Error(`the state has no ${key}`);
+  return place[key];
+}
+
+/** Returns a model with a saved state. It accepts messages to Python, and drops them. */
+export function savedModel(saved: SavedState): Model {
+  const state = withBuffers(saved);
   return { get: (name) => state[name], send() {}, on() {}, off() {} };
 }
