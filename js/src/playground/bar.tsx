@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
+import { focusFreeCell } from "./kernel_grid.tsx";
 import type { Playground } from "./playground.ts";
 import { playgroundWords as words } from "./words.ts";
 
@@ -12,6 +13,11 @@ const OTHER = "other";
 export function Bar({ play }: { readonly play: Playground }) {
   const { graphs } = play.stock;
   const shown = play.graphKey.value ?? OTHER;
+  function typeKernels() {
+    play.typeOwn();
+    // The table is drawn with the next frame.
+    requestAnimationFrame(() => focusFreeCell(document));
+  }
   return (
     <section class="rw-play" aria-label={words.bar}>
       <div class="rw-play-row">
@@ -43,6 +49,7 @@ export function Bar({ play }: { readonly play: Playground }) {
           />
         </label>
         <span class="rw-play-row">
+          <Button onClick={typeKernels}>{words.type}</Button>
           <OpenButton play={play} />
           <Button onClick={() => void play.copyLink()}>{words.copy}</Button>
           <Button onClick={play.save}>{words.save}</Button>

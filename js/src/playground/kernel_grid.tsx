@@ -25,6 +25,13 @@ const titleOf = (form: Form, place: number) => {
   return key ? words.heads[key] : words.columns.name;
 };
 
+/** Moves the focus to the first empty name, or to the button that adds a row. */
+export function focusFreeCell(page: Document) {
+  const names = [...page.querySelectorAll<HTMLInputElement>("[data-cell$=' 0']")];
+  const free = names.find(({ value }) => value === "") ?? page.querySelector<HTMLElement>("[data-add]");
+  free?.focus();
+}
+
 export function KernelGrid({ play }: { readonly play: Playground }) {
   const id = useUid();
   const table = play.table.value;

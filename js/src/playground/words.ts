@@ -10,6 +10,7 @@ export const playgroundWords = {
   graphOfFile: "the graph of a file",
   title: "Title",
   titleHint: "Title of the chart",
+  type: "Type kernels",
   open: "Open…",
   openHint: "A page that roofwidget saved (.html), or a session (.json). You can drop it anywhere here.",
   copy: "Copy link",
@@ -41,7 +42,7 @@ export const playgroundWords = {
   damagedLink: "This link is damaged: a part of it is missing. Ask for it again.",
 
   // The table of kernels.
-  table: "Kernels",
+  table: "Your kernels",
   form: "Columns",
   forms: { work: "FLOPs, bytes and time", ratios: "intensity and rate" },
   columns: {
@@ -53,11 +54,11 @@ export const playgroundWords = {
     rate: "rate",
   },
   quantities: {
-    flops: "number of FLOPs",
-    bytes: "number of bytes",
-    time: "time",
-    intensity: "intensity in FLOP/B",
-    rate: "rate in FLOP/s",
+    flops: "a number of FLOPs",
+    bytes: "a number of bytes",
+    time: "a time",
+    intensity: "an intensity in FLOP/B",
+    rate: "a rate in FLOP/s",
   },
   /** The heads of the columns, with the units of bare numbers. */
   heads: {
@@ -92,7 +93,7 @@ export const playgroundWords = {
   // Faults of cells.
   fault: (row: number, column: string, text: string) => `Row ${row}, ${column}: ${text}.`,
   notANumber: (typed: string, quantity: string, example: string) =>
-    `“${typed}” is not a ${quantity}; write for example “${example}”`,
+    `“${typed}” is not ${quantity}; write for example “${example}”`,
   negative: (typed: string, example: string) => `“${typed}” is below zero; write for example “${example}”`,
   nothingPasted: "There is no row to add.",
   tooManyRows: (count: number, most: number) =>
