@@ -19,7 +19,7 @@ Node: TypeAlias = "str | list[Any]"
 ELEMENTS: Final = frozenset({"p", "h3", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br"})
 """The elements of a tree. The front end builds no others."""
 _BLOCKS: Final = frozenset({"p", "h3", "ul", "ol", "pre", "blockquote"})
-_MARKS: Final = {"strong": "**", "em": "*"}
+_MARKS: Final = {"strong": "**", "em": "*", "code": "`"}
 _SIGNS: Final = re.compile(r"[\\`*_]|&(?=#|\w+;)")
 _AT_BEGIN: Final = re.compile(r"\A(\s*\d*)([#>+\-=.)])")
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -54,9 +54,6 @@ def html(text: str) -> str:
 def html_of(nodes: Iterable[Node]) -> str:
     """Return the elements of `tree` as HTML."""
     return "".join(map(_html, nodes))
-
-
-_MARKS: Final = {"strong": "**", "em": "*", "code": "`"}
 
 
 def text_of(node: Node) -> str:
