@@ -38,6 +38,12 @@ def questions(steps: list[rw.Step]) -> dict[str, rw.Question]:
     return {step.question.key: step.question for step in steps if step.question}
 
 
+@pytest.fixture(scope="module")
+def pictures(names: dict[str, Any]) -> dict[str, str]:
+    """Return the picture of each step of the first story, and of each answer, with its alternative text."""
+    return {slide.key: slide.picture.svg for slide in names["first"]._slides()}
+
+
 def texts(step: rw.Step) -> list[str]:
     """Return all that a learner may read at a step."""
     asked = step.question
@@ -142,17 +148,17 @@ def test_each_word_is_defined_in_bold_by_the_first_step_that_uses_it(steps: list
         assert used.search(bold), word
 
 
-def test_no_picture_and_no_alternative_text_has_the_ridge_point_before_it_was_asked_for(names: dict[str, Any]) -> None:
-    slides = {slide.key: slide.picture.svg for slide in names["first"]._slides()}
-    shown = [key for key, svg in slides.items() if f"{float(RIDGE):.1f}" in svg]
+def test_no_picture_and_no_alternative_text_has_the_ridge_point_before_it_was_asked_for(
+    pictures: dict[str, str],
+) -> None:
+    shown = [key for key, svg in pictures.items() if f"{float(RIDGE):.1f}" in svg]
     assert shown == ["step-7-answer", "step-8", "step-8-answer"]
 
 
 def test_the_pictures_show_neither_the_place_nor_the_rate_of_b_before_they_were_asked_for(
-    names: dict[str, Any],
+    pictures: dict[str, str],
 ) -> None:
-    slides = {slide.key: slide.picture.svg for slide in names["first"]._slides()}
-    named = [key for key, svg in slides.items() if re.search(r">B<", svg)]
+    named = [key for key, svg in pictures.items() if re.search(r">B<", svg)]
     assert named == ["step-6-answer", "step-7-answer", "step-8", "step-8-answer"]
 
 
