@@ -107,6 +107,7 @@ from roofwidget.teaching.classroom.handing_out import class_pages as class_pages
 from roofwidget.teaching.grading import Grade as Grade  # not in __all__
 from roofwidget.teaching.grading import Grades as Grades
 from roofwidget.teaching.grading import grade as grade
+from roofwidget.teaching.handout import class_handout as class_handout
 from roofwidget.teaching.item_analysis import ItemAnalysis as ItemAnalysis  # not in __all__
 from roofwidget.teaching.item_analysis import item_analysis as item_analysis
 from roofwidget.teaching.lms import export_questions as export_questions

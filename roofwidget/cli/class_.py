@@ -19,6 +19,7 @@ from roofwidget.teaching.classroom.handing_out import LEVELS, class_pages, write
 from roofwidget.teaching.classroom.inbox import handed_in
 from roofwidget.teaching.classroom.sheet import read_sheet, tolerance_of, with_tolerance
 from roofwidget.teaching.classroom.students import nbgrader_text, read_key, read_students
+from roofwidget.teaching.handout import class_handout
 from roofwidget.teaching.question import Question
 
 DESCRIPTION: Final = """\
@@ -33,6 +34,7 @@ docs/teaching.md says more.
   roofwidget class questions ridge
   roofwidget class pages students.csv sheet.toml --out pages
   roofwidget class grade students.csv sheet.toml inbox.zip --out gradebook.csv
+  roofwidget class handout sheet.toml --out handout.pdf --answer-key key.pdf
   roofwidget class nbgrader students.csv --out nbgrader.csv
   roofwidget class lms bank --format gift --variants 20 --out bank.gift
   roofwidget class lms sheet.toml --format canvas-qti --out sheet.zip
@@ -48,6 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     _add_pages(commands.add_parser("pages", help="a page for each student"))
     _add_grade(commands.add_parser("grade", help="the grades of the files that came back"))
     _add_questions(commands.add_parser("questions", help="the keys of the bank's questions, for a sheet"))
+    _add_handout(commands.add_parser("handout", help="a sheet on paper, and its key"))
     _add_nbgrader(commands.add_parser("nbgrader", help="the list of the class for nbgrader"))
     _add_lms(commands.add_parser("lms", help="questions as a file for a learning management system"))
 
@@ -141,6 +144,23 @@ def _grade(options: argparse.Namespace) -> int:
 def _write(path: Path, text: str) -> None:
     write_table(path, text)
     print(path)
+
+
+def _add_handout(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "sheet", type=Path, metavar="SHEET", help="a TOML file with questions of the bank, or an executed notebook"
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="FILE", help="a PDF, or a page to print (.html)")
+    command.add_argument("--answer-key", type=Path, metavar="FILE", help="the same with answers, for those who mark")
+    command.add_argument("--seed", type=int, metavar="SEED", help="other numbers than those that the sources print")
+    command.set_defaults(run=_handout)
+
+
+def _handout(options: argparse.Namespace) -> int:
+    print(class_handout(options.sheet, options.out, answer_key=options.answer_key, seed=options.seed))
+    if options.answer_key is not None:
+        print(options.answer_key)
+    return 0
 
 
 def _add_nbgrader(command: argparse.ArgumentParser) -> None:

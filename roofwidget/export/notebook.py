@@ -321,7 +321,7 @@ def _part(model: Mapping[str, Any], language: str | None) -> page.Part:
     state = {name: value for name, value in model["state"].items() if not name.startswith("_")}
     buffers = [(one["path"], one["data"]) for one in model.get("buffers", []) if _is_current(state, one["path"])]
     shown = [chip for chip in state["chips"] if chip["id"] in state["shown"]]
-    language = language or _language(model["state"]["_esm"])
+    language = language or language_of(model["state"]["_esm"])
     return page.Part(saved_parts(state, buffers), shown, language, "", state.get("story"))
 
 
@@ -343,7 +343,7 @@ def _is_current(state: Any, path: Sequence[str | int]) -> bool:
     return isinstance(place, list) and int(last) < len(place) and place[int(last)] is None
 
 
-def _language(script: str) -> str:
+def language_of(script: str) -> str:
     """Return the language of a saved widget: its script is that of the language."""
     scripts = {name: built_files.read(f"loader.{name}.js").decode() for name in languages.languages()}
     return next((name for name, text in scripts.items() if text == script), ENGLISH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,14 +77,24 @@ def pdf(picture: Picture) -> bytes:
     ImportError
         If typst is not installed.
     """
+    page = _PAGE.format(width=picture.width * _POINTS_PER_PX, height=picture.height * _POINTS_PER_PX)
+    return typeset(page, {"svg": picture.svg, "title": picture.title})
+
+
+def typeset(source: str, texts: Mapping[str, str]) -> bytes:
+    """Return the PDF of a Typst source, which finds `texts` in ``sys.inputs``.
+
+    Raises
+    ------
+    ImportError
+        If typst is not installed.
+    """
     try:
         import typst  # noqa: PLC0415  # optional
     except ImportError:
         raise ImportError(f"a PDF needs the package typst: {install_command('pdf')}") from None
-    page = _PAGE.format(width=picture.width * _POINTS_PER_PX, height=picture.height * _POINTS_PER_PX)
     compiled: Any = typst.compile
-    texts = {"svg": picture.svg, "title": picture.title}
-    return bytes(compiled(page.encode(), sys_inputs=texts, font_paths=_fonts()))
+    return bytes(compiled(source.encode(), sys_inputs=dict(texts), font_paths=_fonts()))
 
 
 @cache

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from roofwidget.export.notebook import STATE, VIEW
+from roofwidget.export.notebook import STATE, VIEW, language_of
 from roofwidget.support import markdown, strict_json
 from roofwidget.teaching.question import Question, by_key
 
@@ -29,11 +29,14 @@ class Asked:
         The text of its step, as Markdown.
     state
         The values of the widget's traits at this step, as a page receives them.
+    language
+        The code of the language of the widget.
     """
 
     question: Question
     caption: str
     state: Mapping[str, Any]
+    language: str
 
 
 @dataclass(frozen=True)
@@ -91,12 +94,12 @@ def _asked(model: Mapping[str, Any]) -> Iterator[Asked]:
     story = model["state"].get("story")
     if not isinstance(story, Mapping):
         return
-    state = _with_buffers(model)
+    state, language = _with_buffers(model), language_of(str(model["state"].get("_esm")))
     for at, step in enumerate(story["steps"]):
         if step["question"] is not None:
             record = {**step["question"], **{name: markdown.source(step["question"][name]) for name in _TEXTS}}
             now = {**state, **story["base"], **step["changes"], "step": at, "answers": {}, "hovered": None}
-            yield Asked(Question.from_record(record), markdown.source(step["caption"]), now)
+            yield Asked(Question.from_record(record), markdown.source(step["caption"]), now, language)
 
 
 def _with_buffers(model: Mapping[str, Any]) -> dict[str, Any]:
