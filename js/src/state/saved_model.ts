@@ -12,13 +12,14 @@ export interface SavedState {
 
 type Container = Record<string | number, unknown>;
 
-/** Puts the binary values into their places. A path that leaves the state is an error: the state may be anyone's. */
+/**
+ * Puts the binary values into their places: the keys of those in a notebook are missing. A path that leaves the state is an
+ * error: the state may be anyone's.
+ */
 export function withBuffers({ state, buffers }: SavedState): SavedState["state"] {
   for (const [path, bytes] of buffers) {
     const place = path.slice(0, -1).reduce<Container>((at, key) => own(at, key) as Container, state);
-    const last = path.at(-1) as string | number;
-    own(place, last);
-    place[last] = new DataView(bytesOf(bytes).buffer);
+    place[path.at(-1) as string | number] = new DataView(bytesOf(bytes).buffer);
   }
   return state;
 }
