@@ -37,6 +37,7 @@ _COMMANDS: Final = {
     "chips": "list the chips of the catalogue",
     "peaks": "measure the peaks of this machine",
     "class": "pages, grades and item analysis for a class; questions for Moodle, Canvas and others",
+    "bank": "check questions that are written in TOML files",
     "page": "write an executed notebook as one HTML page with its widgets alive",
     "translate": "write the texts of an executed notebook into a file for translators",
     "repair": "mend notebooks that GitHub refuses because of saved widgets",

@@ -7,14 +7,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from roofwidget.teaching.bank import graphs as graphs
-from roofwidget.teaching.bank.entries import packaged, read_file
+from roofwidget.teaching.bank.entries import Entry, packaged, read_file
 from roofwidget.teaching.bank.exercise import EXERCISES
-from roofwidget.teaching.question import Question
+from roofwidget.teaching.question import Question, by_key
 
 TOPICS: Final = ("ridges_and_sizes", "fusion", "serving", "links", "operators", "attention", "cpus")
 """The files of exercises, in the order in which a course would teach them."""
 EXERCISES.extend(entry for topic in TOPICS for entry in packaged(topic))
 EXERCISES.sort(key=lambda one: TOPICS.index(one.topic))
+
+
+def package_entries() -> list[Entry]:
+    """Return the exercises of the package that are data."""
+    return [one for one in EXERCISES if isinstance(one, Entry)]
 
 
 def question_bank(
@@ -45,4 +50,4 @@ def question_bank(
     ('ridge-point', 166.3, 'FLOP/B')
     """
     exercises = EXERCISES if files is None else [entry for file in files for entry in read_file(file)]
-    return tuple(one.question(seed) for one in exercises)
+    return tuple(by_key([one.question(seed) for one in exercises]).values())
