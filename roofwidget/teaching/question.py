@@ -19,7 +19,7 @@ from roofwidget.state.lesson import answer_text
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.support.text_tables import counted, one_line, without_surrogates
 from roofwidget.support.unknowns import EqualWhereUnknown
-from roofwidget.teaching.written import read_number
+from roofwidget.teaching.written import as_decimal, read_number
 from roofwidget.workloads import Graph
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.graph_record import from_record as graph_from_record
@@ -378,7 +378,12 @@ class Question:
             return self._check_choice(value)
         if self.kind == "merge":
             return self._check_merge(value, attempt)
-        return self._check_size(value, attempt)
+        found = self._check_size(value, attempt)
+        other = as_decimal(value) if isinstance(value, str) and not found.correct else ""
+        if not other or found.said == "invalid":
+            return found
+        read = other.replace(".", "")
+        return replace(found, message=f"{found.message} Read as {read}; for a decimal mark write {other}.")
 
     def _is_near(self, number: float, answer: float) -> bool:
         """Return whether a number is within the tolerance of another one."""

@@ -29,6 +29,7 @@ _POWER: Final = re.compile(r"\s*[·*x×]\s*10(?:\^|\*\*)([+-]?[0-9]{1,3})(?![0-9
 _THOUSANDS: Final = re.compile(
     r"(?<![0-9.,_'])([1-9][0-9]{0,2})((?:(?P<mark>[,_' ])[0-9]{3})(?:(?P=mark)[0-9]{3})*)(?![0-9])"
 )
+_ONE_GROUP: Final = re.compile(r"\s*([1-9][0-9]{0,2}),([0-9]{3})(?![0-9,.])")
 _NUMBER: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _WRITTEN: Final = re.compile(rf"({_NUMBER})(?:\s*/\s*({_NUMBER}))?\s*(.*)", re.DOTALL)
 
@@ -75,6 +76,18 @@ def read_number(text: str, unit: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text.strip()!r:.40} is too large")
     return number
+
+
+def as_decimal(text: str) -> str:
+    """Return a number whose single comma was read as thousands, with a decimal point; "" if it can be read in one way.
+
+    Examples
+    --------
+    >>> as_decimal("516,096 B"), as_decimal("516,096,000"), as_decimal("0,25")
+    ('516.096', '', '')
+    """
+    found = _ONE_GROUP.match(text)
+    return f"{found[1]}.{found[2]}" if found else ""
 
 
 def _plain(text: str) -> str:

@@ -120,6 +120,15 @@ def test_a_wrong_number_is_told_its_direction_then_its_band_then_the_method() ->
     assert said == ["direction", "band", "method", "right", "invalid"]
 
 
+def test_a_wrong_number_with_one_comma_is_told_how_the_comma_was_read() -> None:
+    question = number(516.096, unit="B")
+    assert question.check("516,096").message == "Not yet: too large. Read as 516096; for a decimal mark write 516.096."
+    assert question.check("516.096").correct
+    assert number(516096, unit="B").check("516,096").message == "Right."
+    for typed in ("516,096,000", "0,250", "516,09", "516 096", 516096):
+        assert "Read as" not in question.check(typed).message
+
+
 def test_no_message_to_a_wrong_number_has_a_factor_that_solves_the_question() -> None:
     question = number(295.373)
     for typed in (1, 3.7, 80, 1000, 1e6):

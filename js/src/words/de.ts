@@ -1238,6 +1238,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     },
     noUnit: "eine Zahl ohne Einheit",
     readAs: (number: string) => `gelesen als ${number}`,
+    thousands: "Tausender?",
     example: (number: string) => `zum Beispiel ${number}`,
     choose: "Bitte zuerst auswählen.",
     answer: "Deine Antwort",

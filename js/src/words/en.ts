@@ -1268,6 +1268,7 @@ export const catalogue = {
     },
     noUnit: "a number without a unit",
     readAs: (number: string) => `read as ${number}`,
+    thousands: "Thousands?",
     example: (number: string) => `such as ${number}`,
     choose: "Choose one of them first.",
     answer: "Your answer",

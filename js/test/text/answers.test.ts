@@ -5,7 +5,7 @@ import golden from "../../../tests/golden/answers.json";
 import { verdictOf } from "../../src/state/lesson.ts";
 import { verdictText } from "../../src/text/answers.ts";
 import { formatAnswer } from "../../src/text/numbers.ts";
-import { readNumber } from "../../src/text/written.ts";
+import { asThousands, readNumber } from "../../src/text/written.ts";
 import type { Question } from "../../src/wire/types.ts";
 import { makeQuestion } from "../lessons.ts";
 
@@ -32,6 +32,10 @@ describe("a typed answer", () => {
     expect(read("1e999", "s")).toBe("“1e999” is too large");
     expect(read("3 GB", "")).toBe("“3 GB” is a number of bytes (B); the question asks for a number without a unit");
     expect(read("1".repeat(301), "s")).toContain("is not a number");
+  });
+  it("with a comma before three digits is one number in English", () => {
+    expect(read("516,096", "B")).toBe(516_096);
+    expect(asThousands("516,096")).toBeUndefined();
   });
   it("is written so that it is read back", () => {
     for (const [value, unit] of [

@@ -24,11 +24,19 @@ const { makeChip, makeKernels, makeRoof } = await import("../helpers.ts");
 const { factsOf } = await import("../../src/roofline/verdict.ts");
 const { verdictOf } = await import("../../src/text/verdict.ts");
 const { verdictText } = await import("../../src/text/answers.ts");
-const { readNumber } = await import("../../src/text/written.ts");
+const { asThousands, readNumber } = await import("../../src/text/written.ts");
 const { numberVerdict } = await import("../../src/roofline/answers.ts");
 const { axisWords, filterWords, fusionWords, marksWords, networkWords, runWords, strings, words } = await import(
   "../../src/words/words.ts"
 );
+
+it("offers a decimal comma before exactly three digits as thousands", () => {
+  expect(readNumber("516,096", "B", "")).toBe(516.096);
+  expect(asThousands("516,096 B")).toBe("516 096 B");
+  expect(readNumber("516 096 B", "B", "")).toBe(516_096);
+  for (const typed of ["516,09", "516,0961", "0,250", "516,096,000", "516.096", "1/516,096"])
+    expect(asThousands(typed), typed).toBeUndefined();
+});
 
 it("counts ranks, of one too", () => {
   expect([1, 8].map(networkWords.ranks)).toEqual(["1 Rang", "8 Ränge"]);

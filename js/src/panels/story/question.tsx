@@ -6,7 +6,7 @@ import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
 import { formatAnswer } from "../../text/numbers.ts";
-import { readNumber } from "../../text/written.ts";
+import { asThousands, readNumber } from "../../text/written.ts";
 import { Button } from "../../ui/button.tsx";
 import { lookUp, OWN_KEYS } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
@@ -174,6 +174,7 @@ function Typed({ store, question: { unit }, fault, give, check }: AnswerProps) {
   const example = formatAnswer(lookUp(EXAMPLES, unit) ?? 12, unit);
   const read = readNumber(typed.value, unit, example);
   const isRead = typeof read === "number";
+  const thousands = asThousands(typed.value);
   check.current = () => give(isRead ? read : undefined, isRead ? "" : read);
   return (
     <div class="rw-row">
@@ -197,7 +198,17 @@ function Typed({ store, question: { unit }, fault, give, check }: AnswerProps) {
       />
       <span id={id} class="rw-muted">
         {isRead && words.readAs(formatAnswer(read, unit, READ_DIGITS))}
+        {thousands && `. ${words.thousands}`}
       </span>
+      {thousands && (
+        <Button
+          onClick={() => {
+            typed.value = thousands;
+          }}
+        >
+          {thousands}
+        </Button>
+      )}
     </div>
   );
 }
