@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import roofwidget as rw
-from tests.places import DOCS, json_of, text_of
+from roofwidget.teaching.bank.check import check
+from roofwidget.teaching.bank.entries import read_file
+from tests.places import DOCS, json_of, text_of, write
 
 TEACHING = DOCS / "teaching.md"
 
@@ -21,6 +23,8 @@ def test_the_code_runs_and_prints_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (own,) = re.findall(r"```toml\n(\[copy-time\].*?)```", text_of(TEACHING), re.DOTALL)
+    assert [one.faults for one in check(read_file(write(tmp_path / "my_questions.toml", own)), 100)] == [(), ()]
     names: dict[str, object] = {}
     for block in blocks():
         exec(block, names)  # noqa: S102 - our own text
@@ -34,6 +38,7 @@ def test_the_code_runs_and_prints_what_it_says(
         "items.csv",
         "lesson.html",
         "lesson.json",
+        "my_questions.toml",
         "slides",
     ]
     assert {"index.html", "step-1.svg", "step-1.png", "step-2-answer.svg"} <= {

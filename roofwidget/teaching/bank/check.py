@@ -40,7 +40,7 @@ class Finding:
     effective
         1 over the probability that the answers of two seeds are within 1 % of each other; NaN for a choice.
     is_fixed
-        Whether the entry is a choice, or its file calls it fixed.
+        Whether the entry is a choice or a drag, or its file calls it fixed.
     faults
         A sentence for each fault, with the file, the line, the key and the field.
     """

@@ -100,8 +100,8 @@ class Entry:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether many students get the same answer: a choice, or a question that the file calls fixed."""
-        return bool(self.table.get("fixed") or self.table.get("options"))
+        """Whether many students have the same answer: a choice, a drag, or a question that the file calls fixed."""
+        return any(self.table.get(name) for name in ("fixed", "options", "on"))
 
     @functools.cached_property
     def tolerance(self) -> float:
