@@ -18,6 +18,7 @@ from roofwidget.support import html_document, markdown
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.classroom.sheet import read_sheet
+from roofwidget.teaching.lms.items import with_digits
 from roofwidget.teaching.notebook_sheet import read_notebook_sheet
 from roofwidget.teaching.question import Question
 from roofwidget.teaching.story import SLIDE_PX, asked
@@ -227,7 +228,7 @@ def _of_notebook(path: Path) -> Iterator[_Printed]:
 def _of_bank(questions: list[Question]) -> Iterator[_Printed]:
     for one in questions:
         model = asked(RooflineModel, [one], {})
-        yield _Printed(one, "", model.wire_state() if model.shown else None, ENGLISH)
+        yield _Printed(with_digits(one), "", model.wire_state() if model.shown else None, ENGLISH)
 
 
 def _record(printed: _Printed, *, is_key: bool) -> dict[str, Any]:

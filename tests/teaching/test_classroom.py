@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import gzip
 import hashlib
 import hmac
 import json
@@ -314,6 +315,13 @@ def hand_in_record(page: str) -> dict[str, Any]:
     return dict(json.loads(found[1]))
 
 
+def unpacked(page: str) -> str:
+    """Return the state of the widget of a live page."""
+    found = re.search(r'data-roofwidget><script type="text/plain">([^<]+)<', page)
+    assert found is not None
+    return gzip.decompress(base64.b64decode(found[1])).decode()
+
+
 def test_a_live_page_has_the_answers_only_where_it_says_so(course: Course, capsys: Capture) -> None:
     texts, records = {}, {}
     for level in ("none", "packed", "shown"):
@@ -332,6 +340,8 @@ def test_a_live_page_has_the_answers_only_where_it_says_so(course: Course, capsy
     for level, has_texts in (("none", False), ("packed", False), ("shown", True)):
         assert any(escaped(one) in texts[level] for one in secrets if one) is has_texts
     assert ("data-roofwidget" in texts["none"], "data-roofwidget" in texts["packed"]) == (False, True)
+    assert [text.count("Give 3 digits.") for text in texts.values()] == [2, 0, 0]
+    assert "Give 3 digits." in unpacked(texts["packed"])
     # The same file as from the page without answers, but for the units, which the live page reads itself.
     course.run("pages", "--out", course.folder / "pages")
     none = course.record(texts["none"])

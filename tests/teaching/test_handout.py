@@ -56,6 +56,13 @@ def test_a_chart_is_that_of_the_open_question_and_hides_its_kernel(sheet: Path) 
     assert ("LayerNorm" in handout[0], "LayerNorm" in key[0]) == (False, True)
 
 
+def test_a_small_tolerance_asks_for_digits(sheet: Path) -> None:
+    assert "Give 3 digits." not in pages(sheet)[0]
+    write(sheet, f'{text_of(sheet)}tolerance = "1 %"\n')
+    # A number has the tolerance of the sheet, a drag keeps its own.
+    assert pages(sheet)[0].count("Give 3 digits.") == 1
+
+
 def test_a_seed_gives_other_numbers(sheet: Path) -> None:
     question = next(one for one in rw.question_bank(5) if one.key == "ridge-point")
     assert question.answer_text in pages(sheet, seed=5)[1]

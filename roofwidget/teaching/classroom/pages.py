@@ -15,7 +15,7 @@ from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.classroom.sheet import Sheet
 from roofwidget.teaching.classroom.students import Student, slug
-from roofwidget.teaching.lms.items import Item
+from roofwidget.teaching.lms.items import Item, with_digits
 from roofwidget.teaching.question import Question
 from roofwidget.teaching.story import asked
 
@@ -121,7 +121,7 @@ def live_page(
     ValueError
         If one widget cannot ask all questions.
     """
-    model = asked(RooflineModel, questions, {})
+    model = asked(RooflineModel, [with_digits(question) for question in questions], {})
     part = page.part_of(model.wire_state(), model.locale, model.fallback_html())
     body = f"""\
 {_header(sheet, student, head)}

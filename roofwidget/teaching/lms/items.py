@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -178,9 +178,18 @@ def _asked(question: Question) -> str:
         said.append(f"Enter a number in {unit} instead of dragging.")
     elif unit and f" in {unit}" not in question.prompt:
         said.append(f"Enter a number in {unit}.")
-    if float(question.tolerance or 0) < _NEEDS_THREE_DIGITS:
-        said.append("Give 3 digits.")
-    return " ".join([question.prompt, *said])
+    return " ".join([question.prompt, *said, *_digits_note(question)])
+
+
+def with_digits(question: Question) -> Question:
+    """Return a question that says how many digits its tolerance needs. A drag has none."""
+    if question.kind != "number":
+        return question
+    return replace(question, prompt=" ".join([question.prompt, *_digits_note(question)]))
+
+
+def _digits_note(question: Question) -> list[str]:
+    return ["Give 3 digits."] if float(question.tolerance or 0) < _NEEDS_THREE_DIGITS else []
 
 
 def _scale(question: Question) -> tuple[float, str]:
