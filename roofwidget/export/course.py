@@ -214,9 +214,12 @@ def _on_paper(step: Mapping[str, Any], language: str, *, has_answers: bool) -> I
     yield markdown.html_of(question["prompt"])
     options = "".join(f"<li>{escaped(option)}</li>" for option, _ in question["options"])
     yield f"<ul>{options}</ul>" if options else '<p class="ruled"></p>'
-    if has_answers:
+    # A vote has no right answer.
+    if has_answers and question.get("graded", True):
         answer = words(language)["answer"].format(answer_text(question["kind"], question["answer"], question["unit"]))
-        yield f"<p><strong>{escaped(answer)}</strong></p>{markdown.html_of(question['explanation'])}"
+        yield f"<p><strong>{escaped(answer)}</strong></p>"
+    if has_answers:
+        yield markdown.html_of(question["explanation"])
 
 
 def _neighbour(lessons: Sequence[Lesson], at: int, which: str, language: str) -> str:

@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import date
 from itertools import groupby
 from pathlib import Path
@@ -228,7 +229,7 @@ def _folded(notebook: Any, own: _Own, language: str) -> Iterator[Any]:
     import nbformat  # noqa: PLC0415  # as above
 
     node: Any = nbformat.from_dict
-    for cell in notebook.cells:
+    for cell in _split(notebook.cells):
         is_solution = _is_solution(cell)
         if cell.cell_type == "code" and (is_solution or cell.metadata.get("jupyter", {}).get("source_hidden")):
             code = f"<pre>{escaped(cell.source)}</pre>"
@@ -236,6 +237,22 @@ def _folded(notebook: Any, own: _Own, language: str) -> Iterator[Any]:
             cell.outputs.insert(0, node(own.output(html)))
             cell.metadata["transient"] = node({"remove_source": True})
         yield cell
+
+
+def _split(cells: Iterable[Any]) -> Iterator[Any]:
+    """Yield the cells. Text below a heading that the author has collapsed becomes a cell with the tag "solution"."""
+    for cell in cells:
+        heading, _, text = cell.source.partition("\n")
+        if cell.metadata.get("jp-MarkdownHeadingCollapsed") and text.strip():
+            below = deepcopy(cell)
+            cell.source, below.source = heading, text
+            below.metadata["tags"] = ["solution"]
+            if "id" in below:
+                below["id"] = f"{cell['id']}-text"
+            yield cell
+            yield below
+        else:
+            yield cell
 
 
 def _with_solutions(cells: Iterable[Any], own: _Own, convert: _Converter, language: str) -> Iterator[Any]:

@@ -152,10 +152,13 @@ def test_a_page_prints_the_answers_if_it_is_asked_to(course: Path) -> None:
 
 def test_a_solution_is_folded_with_its_prose_its_code_its_outputs_and_its_widgets(tmp_path: Path) -> None:
     tags = ("solution",)
+    heading = cell("### Solution\n\nIn words.")
+    heading["metadata"]["jp-MarkdownHeadingCollapsed"] = True
     written(
         tmp_path,
         "1",
-        cell("# Roofs\n\n### Solution"),
+        cell("# Roofs"),
+        heading,
         cell("**Asked** is a time. See [here](2.ipynb).", tags=tags),
         cell("print(1 < 2)", rw.roofline(["v5p"]), tags=tags, printed="True\n"),
         cell("print(3)", tags=tags, printed="3\n"),
@@ -166,6 +169,14 @@ def test_a_solution_is_folded_with_its_prose_its_code_its_outputs_and_its_widget
     assert html.count("<details>") == 2, "the solution, and the sources of the figures"
     folded = html[html.index("<details><summary>Solution</summary>") : html.index("After it.")]
     folded = folded.replace(' rel="noopener noreferrer"', "")
-    parts = ("<strong>Asked</strong>", "<a>here</a>", "<pre>print(1 &lt; 2)</pre>", "<section data-roofwidget>", "True")
+    assert html.index('<h3 id="Solution">') < html.index("<details>"), "the heading is not folded"
+    parts = (
+        "<p>In words.</p>",
+        "<strong>Asked</strong>",
+        "<a>here</a>",
+        "<pre>print(1 &lt; 2)</pre>",
+        "<section data-roofwidget>",
+        "True",
+    )
     places = [folded.index(part) for part in (*parts, "<pre>print(3)</pre>", "</details>")]
     assert places == sorted(places)
