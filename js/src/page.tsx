@@ -81,6 +81,8 @@ async function startAll() {
     await start(element, saved, saved.get("story") ? ++stories : 0);
   }
   if (told.length > 0) updateProgress();
+  // Output that is wider than the page is scrolled by keys too.
+  for (const pre of document.querySelectorAll("pre")) if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
   // Where the address leads to has moved: widgets above it have become taller.
   document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }

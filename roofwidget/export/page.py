@@ -152,9 +152,9 @@ def document(
     if script:
         scripts, ending = [*scripts, script], f"{ending}<script>{script}</script>\n"
     sources = _sources([chip for part in widgets for chip in part.chips])
-    main = f'<main id="main" tabindex="-1">\n{body}\n</main>'
+    main = f'<main id="main" tabindex="-1">\n{body}\n{sources}\n</main>'
     return html_document.document(
-        f"{before}{main}\n{sources}\n<footer>{day.isoformat()}</footer>\n{ending}",
+        f"{before}{main}\n<footer>{day.isoformat()}</footer>\n{ending}",
         title=title,
         language=language,
         style=f"{_STYLE}{style}",

@@ -96,14 +96,14 @@ def is_web_address(url: str) -> bool:
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
     """Return an HTML table. The first cell of a row is the row's name. Characters such as ``<`` are escaped.
 
-    If `more` is given, it is the text of an additional last row.
+    A column without a name has no header. If `more` is given, it is the text of an additional last row.
 
     Examples
     --------
     >>> html_table("Times", ["chip", "time"], [["<b>", "1 s"]])  # doctest: +ELLIPSIS
     '<table><caption>Times</caption>...<th scope="row">&lt;b&gt;</th><td>1 s</td></tr></tbody></table>'
     """
-    head = "".join(f'<th scope="col">{escaped(cell)}</th>' for cell in header)
+    head = "".join(f'<th scope="col">{escaped(cell)}</th>' if cell else "<td></td>" for cell in header)
     body = "".join(
         f'<tr><th scope="row">{escaped(name)}</th>' + "".join(f"<td>{escaped(cell)}</td>" for cell in cells) + "</tr>"
         for name, *cells in rows
