@@ -29,6 +29,7 @@ summary { padding: 2px 0; }
 nav a, .next a { display: inline-block; min-height: 24px; min-width: 24px; line-height: 24px; }
 .facts > :not([hidden]) ~ :not([hidden])::before { content: " · "; }
 .next { margin: 32px 0 0; }
+.cell details { margin: 8px 0 0; font-size: inherit; }
 .text_cell_render :is(p, ul, ol, blockquote) { max-width: 62ch; }
 .on-paper { display: none; }
 @page { size: A4; margin: 18mm 16mm; }

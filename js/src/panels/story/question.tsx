@@ -56,7 +56,7 @@ export function QuestionPanel({ store, question }: QuestionProps) {
         {isRevealed.value && <Explanation store={store} question={question} isFound={verdict?.isRight === true} />}
       </div>
       {!isRevealed.value && (
-        <p class="rw-row rw-check">
+        <p class="rw-row rw-checking">
           <Button look="button rw-primary" onClick={() => check.current()}>
             {words.check}
           </Button>
