@@ -543,7 +543,7 @@ def explore(**traits: Any) -> RooflineWidget:
 
 
 def load(path: str | os.PathLike[str]) -> RooflineWidget:
-    """Return a new widget from a session, a file that ``widget.save("….json")`` wrote; see `RooflineModel.load`."""
+    """Return a new widget from a file that ``widget.save("….json")`` wrote, or a link; see `RooflineModel.load`."""
     return RooflineWidget.load(path)
 
 

@@ -1,12 +1,19 @@
 // The entry of an exported page: it starts each widget of the page, without Python.
 
+import { hasGraph, LinkError, linkOf, readLink, titleOf, traitsOf } from "./graph_link.ts";
 import { showSaved, unpackedModel } from "./saved_view.ts";
 import { type Answers, answersStorage } from "./state/kept_answers.ts";
 import type { Model } from "./state/model.ts";
 import { keepProgress, progressOf, showProgress, stepAddress, type Told } from "./state/progress.ts";
+import type { ShareGraph } from "./state/saving.ts";
 import type { StepLink } from "./state/step_link.ts";
-import type { Story } from "./wire/types.ts";
-import { storyWords } from "./words/words.ts";
+import type { Store } from "./state/store.ts";
+import type { Workload } from "./state/workload.ts";
+import { copyText } from "./ui/copy.ts";
+import { decodeChips } from "./wire/decode.ts";
+import { inflatedText } from "./wire/packed.ts";
+import type { Chip, Story, WireGraph } from "./wire/types.ts";
+import { storyWords, unknownWords, graphLinkWords as words } from "./words/words.ts";
 
 /** The catalogue of chips, which all widgets of the page share. */
 const CATALOGUE = document.querySelector("[data-catalogue]")?.textContent;
@@ -33,6 +40,44 @@ function stepLink(place: number, steps: number): StepLink {
     follow: (changed, signal) => addEventListener("hashchange", changed, { signal }),
   };
 }
+
+/** Asks for a title and copies the address of the page with the graph. Returns what is said then. */
+const shareGraph: ShareGraph = async (store, workload) => {
+  const { rates } = store as Store;
+  const [chip, now] = [rates.focusChip.value, workload as Workload];
+  const title = prompt(words.copy, titleOf(now));
+  if (title === null) return undefined;
+  const link = await linkOf(now, chip, title);
+  const isCopied = link !== undefined && (await copyText(document, location.href.split("#")[0] + link));
+  return isCopied ? unknownWords.copied : words.notCopied;
+};
+
+/** Shows the graph of the page's address above everything else. `saved` is the state of a widget with a graph. */
+async function showLinked(saved: Model) {
+  const section = document.createElement("section");
+  document.querySelector("main")?.prepend(section);
+  section.dataset["roofwidget"] = "";
+  try {
+    const linked = await readLink(location.hash);
+    const chips = saved.get("chips") as readonly Chip[];
+    const all = [...chips, ...(CATALOGUE ? (JSON.parse(await inflatedText(CATALOGUE)) as readonly Chip[]) : [])];
+    const chip = all.find(({ id }) => id === linked.chip);
+    const [[, known]] = saved.get("graphs") as [[string, WireGraph]];
+    if (!chip) throw new LinkError(words.damaged);
+    const own = new Map<string, unknown>([
+      ...traitsOf(linked, known, decodeChips([chip])[0] as never),
+      ["chips", [chip]],
+      ["catalogue", CATALOGUE],
+      ["share_graph", shareGraph],
+    ]);
+    await showSaved(section, saved, own, new AbortController().signal);
+  } catch (error) {
+    section.setAttribute("role", "alert");
+    section.textContent = error instanceof LinkError ? error.message : words.damaged;
+  }
+  section.scrollIntoView();
+}
+addEventListener("hashchange", () => hasGraph(location.hash) && location.reload());
 
 const told: Told[] = [];
 /** Shows and keeps how many questions are answered, if the browser keeps it. */
@@ -65,6 +110,7 @@ async function start(element: HTMLElement, saved: Model, place: number) {
     ["step_link", story ? stepLink(place, story.steps.length) : undefined],
     ["answers_storage", storage],
     ["answers", storage?.read()],
+    ["share_graph", shareGraph],
   ]);
   const el = document.createElement("div");
   element.prepend(el);
@@ -74,10 +120,14 @@ async function start(element: HTMLElement, saved: Model, place: number) {
 
 async function startAll() {
   const elements = [...document.querySelectorAll<HTMLElement>("[data-roofwidget]")];
-  const models = elements.map((element) => unpackedModel(element.querySelector("script")?.textContent ?? ""));
+  const models = await Promise.all(
+    elements.map((element) => unpackedModel(element.querySelector("script")?.textContent ?? "")),
+  );
+  const known = models.find((saved) => (saved.get("graphs") as readonly unknown[]).length > 0);
+  if (hasGraph(location.hash) && known) void showLinked(known);
   let stories = 0;
   for (const [at, element] of elements.entries()) {
-    const saved = (await models[at]) as Model;
+    const saved = models[at] as Model;
     await start(element, saved, saved.get("story") ? ++stories : 0);
   }
   if (told.length > 0) updateProgress();

@@ -28,7 +28,10 @@ export async function showSaved(
 ): Promise<void> {
   // No file is opened, because no Python could read it.
   const values = new Map<string, unknown>([["open_files", "nothing"], ["draw_figure", drawFigure], ...own]);
-  const model: Model = { ...saved, get: (name) => values.get(name) ?? saved.get(name) };
+  const model: Model = {
+    ...saved,
+    get: (name) => (values.get(name) === undefined ? saved.get(name) : values.get(name)),
+  };
   const widget = makeWidget();
   widget.initialize({ model, el, signal });
   await widget.render({ el, model, signal });

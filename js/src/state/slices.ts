@@ -31,7 +31,7 @@ import type { MergePreview } from "./merge_preview.ts";
 import type { Given, Opening } from "./opening.ts";
 import type { RateKey, RateLimits } from "./rates.ts";
 import type { Reply, RuleRequest } from "./requests.ts";
-import type { FigureStyle } from "./saving.ts";
+import type { FigureStyle, ShareGraph } from "./saving.ts";
 import type { Trails } from "./trails.ts";
 import type { Axes, Signals, TraitValues, View } from "./traits.ts";
 import type { Gaps } from "./view.ts";
@@ -484,6 +484,8 @@ export interface PythonSlice {
   figureText(store: object, style: FigureStyle, caption: boolean): Promise<string>;
   /** Returns a page or a session as text. Rejects with the reason if there is none. */
   fileText(name: "html" | "json"): Promise<string>;
+  /** Copies the address of the graph. Only an exported page has one. */
+  readonly shareGraph: ShareGraph | undefined;
 }
 
 /** Signals that change a few times a second while something is dragged: those that panels read. */

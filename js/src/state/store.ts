@@ -231,6 +231,7 @@ export function createStore(model: Model, abort: AbortSignal): Store {
       canAsk: saving.canAskPython,
       figureText: saving.figureText,
       fileText: saving.fileText,
+      shareGraph: saving.shareGraph,
       askBest,
       ask: requests.ask,
       ...opening.state,

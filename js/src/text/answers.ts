@@ -1,7 +1,7 @@
 // The verdict on an answer as text.
 
 import type { Verdict } from "../roofline/answers.ts";
-import { storyWords as words } from "../words/words.ts";
+import { fusionWords, storyWords as words } from "../words/words.ts";
 import { formatQuantity } from "./numbers.ts";
 
 /** Returns the message to the learner. It never has the factor between the answer and the right one. */
@@ -12,13 +12,13 @@ export function verdictText({ isRight, said, text, isLarge, band, merge }: Verdi
   if (merge && !isRight) {
     const { kernels, now, least, isTime } = merge;
     const cost = (amount: number) => formatQuantity(amount, isTime ? "s" : "B", 4);
-    const { possible, costsMost, canBeReached } = isTime ? words.mergedByTime : words.mergedByBytes;
+    const [fewer, most, spent] = isTime
+      ? [words.lessTime, words.notFastest, words.takes]
+      : [words.fewerBytes, words.costsMost, words.moves];
     const message =
-      said === "kernels"
-        ? possible(kernels)
-        : text
-          ? costsMost(kernels, text)
-          : canBeReached(kernels, cost(now), cost(least));
+      said === "kernels" || text
+        ? `${fusionWords.counted(kernels)}. ${text ? most(text) : fewer}`
+        : `${spent(kernels, cost(now))} ${words.reachable(cost(least))}`;
     return `${words.notYet}: ${message}`;
   }
   // The answer to a vote is neither right nor wrong.

@@ -529,8 +529,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     members: "Kernel und ihre Operationen",
     passes: (count: number) => (count === 1 ? "1 Durchgang" : `${count} Durchgänge`),
     direction: (isWrite: boolean) => (isWrite ? "schreibt" : "liest"),
-    pass: (isWrite: boolean, tensor: string) => `${isWrite ? "schreibt" : "liest"} ${tensor}`,
-    moves: (passes: readonly string[]) => `: ${passes.join("; ")}`,
     more: (kernels) => `und ${kernels} weitere`,
     none: "Keine: alle trennen",
     pairs: "Paare",
@@ -1209,19 +1207,13 @@ export const catalogue: Like<typeof en.catalogue> = {
       some: "um das 2- bis 10-Fache: ein Faktor wie 2, oder die Bytes einer Zahl.",
       far: "um mehr als das 10-Fache: auf die Präfixe achten.",
     },
-    mergedByBytes: {
-      possible: (count: number) => `${count} Kernel. Es geht mit weniger Bytes.`,
-      costsMost: (count: number, tensor: string) => `${count} Kernel. „${tensor}“ kostet die meisten Bytes.`,
-      canBeReached: (count: number, moved: string, least: string) =>
-        `${count} Kernel ${count === 1 ? "bewegt" : "bewegen"} ${moved}. Erreichbar sind ${least}.`,
-    },
-    mergedByTime: {
-      possible: (count: number) => `${count} Kernel. Es geht in weniger Zeit.`,
-      costsMost: (count: number, kernel: string) =>
-        `${count} Kernel. „${kernel}“ ist kein Kernel der schnellsten Aufteilung.`,
-      canBeReached: (count: number, taken: string, least: string) =>
-        `${count} Kernel ${count === 1 ? "braucht" : "brauchen"} ${taken}. Erreichbar sind ${least}.`,
-    },
+    fewerBytes: "Es geht mit weniger Bytes.",
+    lessTime: "Es geht in weniger Zeit.",
+    costsMost: (tensor: string) => `„${tensor}“ kostet die meisten Bytes.`,
+    notFastest: (kernel: string) => `„${kernel}“ ist kein Kernel der schnellsten Aufteilung.`,
+    moves: (count: number, moved: string) => `${count} Kernel ${count === 1 ? "bewegt" : "bewegen"} ${moved}.`,
+    takes: (count: number, taken: string) => `${count} Kernel ${count === 1 ? "braucht" : "brauchen"} ${taken}.`,
+    reachable: (least: string) => `Erreichbar sind ${least}.`,
     noNumber: (typed: string, example: string) => `„${typed}“ ist keine Zahl; zum Beispiel „${example}“`,
     dividedByZero: (typed: string) => `„${typed}“ teilt durch null`,
     tooLargeToRead: (typed: string) => `„${typed}“ ist zu groß`,
@@ -1246,7 +1238,6 @@ export const catalogue: Like<typeof en.catalogue> = {
     yours: (answer: string) => `Deine Antwort: ${answer}`,
     isRight: "richtig",
     isYours: "deine Antwort",
-    recalled: (answer: string) => `Deine frühere Antwort: ${answer}`,
     hidden: "Verborgen, bis die Frage beantwortet ist.",
     attempts: (count: number) => (count === 1 ? "1 Antwort" : `${count} Antworten`),
     dragMarker: "Die Marke im Diagramm ziehen oder mit den Pfeiltasten bewegen. Dann prüfen.",
@@ -1257,6 +1248,18 @@ export const catalogue: Like<typeof en.catalogue> = {
   },
 
   // The workload panel.
+  graphLinkWords: {
+    newer: "Dieser Link wurde mit einer neueren Version gemacht.",
+    damaged: "Dieser Link ist beschädigt.",
+    ask: "Wie viel mal schneller sind die Kernel des Absenders?",
+    times: "mal",
+    asSent: "Die Kernel des Absenders.",
+    gain: (before: number, after: number, times: string) => `${before} → ${after} Durchgänge: ${times} mal.`,
+    yours: "Welcher Graph ist deiner?",
+    copy: "Link kopieren",
+    notCopied: "Der Link ist nicht kopiert.",
+  },
+
   workloadWords: {
     title: "Arbeitslast",
     phase: "Phase",

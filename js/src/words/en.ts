@@ -534,9 +534,6 @@ export const catalogue = {
     members: "Kernels and their ops",
     passes: (count: number) => (count === 1 ? "1 pass" : `${count} passes`),
     direction: (isWrite: boolean) => (isWrite ? "write" : "read"),
-    pass: (isWrite: boolean, tensor: string) => `${isWrite ? "write" : "read"} ${tensor}`,
-    /** What a kernel does, for screen readers. */
-    moves: (passes: readonly string[]) => `: ${passes.join("; ")}`,
     more: (kernels: number) => `and ${kernels} more`,
     none: "None: split all",
     pairs: "Pairs",
@@ -1238,19 +1235,14 @@ export const catalogue = {
       some: "2 to 10 times off: a factor such as 2, or the bytes of a number.",
       far: "more than 10 times off: look at the prefixes.",
     },
-    mergedByBytes: {
-      possible: (count: number) => `${kernels(count)}. Fewer bytes are possible.`,
-      costsMost: (count: number, tensor: string) => `${kernels(count)}. '${tensor}' costs most bytes.`,
-      canBeReached: (count: number, moved: string, least: string) =>
-        `${kernels(count)} ${count === 1 ? "moves" : "move"} ${moved}. ${least} can be reached.`,
-    },
-    mergedByTime: {
-      possible: (count: number) => `${kernels(count)}. Less time is possible.`,
-      costsMost: (count: number, kernel: string) =>
-        `${kernels(count)}. '${kernel}' is no kernel of the fastest partition.`,
-      canBeReached: (count: number, taken: string, least: string) =>
-        `${kernels(count)} ${count === 1 ? "takes" : "take"} ${taken}. ${least} can be reached.`,
-    },
+    /** What is said to the first and to the second wrong partition. */
+    fewerBytes: "Fewer bytes are possible.",
+    lessTime: "Less time is possible.",
+    costsMost: (tensor: string) => `'${tensor}' costs most bytes.`,
+    notFastest: (kernel: string) => `'${kernel}' is no kernel of the fastest partition.`,
+    moves: (count: number, moved: string) => `${kernels(count)} ${count === 1 ? "moves" : "move"} ${moved}.`,
+    takes: (count: number, taken: string) => `${kernels(count)} ${count === 1 ? "takes" : "take"} ${taken}.`,
+    reachable: (least: string) => `${least} can be reached.`,
     noNumber: (typed: string, example: string) => `“${typed}” is not a number; write for example “${example}”`,
     dividedByZero: (typed: string) => `“${typed}” divides by zero`,
     tooLargeToRead: (typed: string) => `“${typed}” is too large`,
@@ -1276,7 +1268,6 @@ export const catalogue = {
     yours: (answer: string) => `Your answer: ${answer}`,
     isRight: "right",
     isYours: "your answer",
-    recalled: (answer: string) => `Your earlier answer: ${answer}`,
     /** In the place of what could tell the answer to the open question. */
     hidden: "Hidden until the question is answered.",
     attempts: (count: number) => (count === 1 ? "1 answer" : `${count} answers`),
@@ -1285,6 +1276,19 @@ export const catalogue = {
     merge: "Merge operations in the fusion panel. Then check.",
     marker: { intensity: "Your intensity", rate: "Your rate" },
     source: (source: string) => `Source: ${source}`,
+  },
+
+  // A graph that came with the address of the page.
+  graphLinkWords: {
+    newer: "This link was made with a newer version.",
+    damaged: "This link is damaged.",
+    ask: "How many times faster are the kernels of the sender?",
+    times: "times",
+    asSent: "The kernels of the sender.",
+    gain: (before: number, after: number, times: string) => `${before} → ${after} passes: ${times} times.`,
+    yours: "Which graph is yours?",
+    copy: "Copy link",
+    notCopied: "The link is not copied.",
   },
 
   // The workload panel.

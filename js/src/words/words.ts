@@ -12,6 +12,7 @@ export const {
   figureWords,
   filterWords,
   fusionWords,
+  graphLinkWords,
   instructionWords,
   latencyWords,
   marksWords,

@@ -22,7 +22,7 @@ import { keepFocusNear } from "../../ui/focus.ts";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { Menu, Opener } from "../../ui/menu.tsx";
 import type { Work } from "../../ui/slices.ts";
-import { storyWords, strings, fusionWords as words } from "../../words/words.ts";
+import { graphLinkWords as linkWords, storyWords, strings, fusionWords as words } from "../../words/words.ts";
 import { operationAt } from "../workload/dims.ts";
 import { useFlow, useFusion, useNext, useSearch, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
@@ -41,7 +41,7 @@ import {
   sidesOf,
   spoken,
 } from "./merging.ts";
-import { Meter } from "./meter.tsx";
+import { Meter, passText } from "./meter.tsx";
 
 /** Assumed size of the graph until it is measured. */
 const INITIAL_ROOM: Room = { width: 360, height: 340 };
@@ -261,6 +261,8 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
     !isQuiet &&
     !isMerged(mergedWith(graph, partition, groupAt(partition, from), groupAt(partition, to), forms.refusalOf));
   const keys = useDisclosure();
+  const share = store.python.shareGraph;
+  const copy = share && (async () => say((await share(store, workload)) ?? ""));
   return (
     <>
       {!isAsked && !isQuiet && (
@@ -280,6 +282,7 @@ function Panel({ store, workload }: { readonly store: Store; readonly workload: 
           <OtherWays
             lock={lock}
             ways={[
+              ...(copy ? [[linkWords.copy, copy] as const] : []),
               [words.none, () => take(words.none, unfused(graph))],
               [words.pairs, () => preset(words.pairs, pairOps(graph, values, forms))],
               [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, forms, cost))), lacking],
@@ -444,13 +447,10 @@ function Members({ workload, isQuiet }: { readonly workload: Workload; readonly 
   const { graph, partition, forms } = workload;
   const listed = useMemo(() => {
     const moved = (group: Ops) =>
-      passesOf(workload, group).map(
-        ({ isWrite, tensor, bytes }) =>
-          `${words.pass(isWrite, graph.tensors[tensor ?? -1]?.name ?? "…")}, ${formatQuantity(bytes, "B")}`,
-      );
+      passesOf(workload, group).map((pass) => passText(pass, graph.tensors[pass.tensor ?? -1]?.name ?? "…"));
     return partition.groups
       .slice(0, MAX_LISTED_KERNELS)
-      .map((group) => [groupName(graph, group), isQuiet ? "" : words.moves(moved(group))] as const);
+      .map((group) => [groupName(graph, group), isQuiet ? "" : `: ${moved(group).join("; ")}`] as const);
   }, [partition, forms, isQuiet]);
   const more = partition.groups.length - listed.length;
   return (

@@ -2,7 +2,7 @@
 // the cells that it saves, and they drop out.
 
 import { useMemo } from "preact/hooks";
-import type { Ops } from "../../fusion/graph.ts";
+import { tally } from "../../fusion/forms.ts";
 import { unfused } from "../../fusion/partition.ts";
 import { type Kept, type Pass, passesOf, savedPasses } from "../../fusion/passes.ts";
 import type { Store } from "../../state/store.ts";
@@ -24,31 +24,31 @@ interface MeterProps {
   readonly width: number;
 }
 
-const bytesOf = (passes: readonly Pass[]) => passes.reduce((sum, { bytes }) => sum + bytes, 0);
+/** Returns a pass as text, such as "read x, 537 MB". */
+export const passText = ({ isWrite, bytes }: Pass, name: string) =>
+  `${words.direction(isWrite)} ${name}, ${formatQuantity(bytes, "B")}`;
 
 export function Meter({ store, workload, width }: MeterProps) {
-  const { graph, values, partition, forms } = workload;
+  const { graph, partition, forms } = workload;
   const merges = store.workload.trails.value?.merges;
-  const whole = useMemo(() => {
-    if (graph.ops.length > MAX_CELLS) return;
-    const passes = unfused(graph).groups.map((group) => passesOf(workload, group));
-    return passes.flat().length > MAX_CELLS ? undefined : bytesOf(passes.flat());
-  }, [graph, values, forms]);
-  const kernels = useMemo(() => partition.groups.map((group) => passesOf(workload, group)), [partition, forms]);
-  const now = kernels.flat();
-  if (whole === undefined || now.length > MAX_CELLS) return null;
-  const isOf = (group: Ops, parts: readonly Ops[]) =>
-    parts.flat().length === group.length && parts.flat().every((op) => group.includes(op));
+  const isSmall = graph.ops.length <= MAX_CELLS;
+  const kernels = useMemo(
+    () => (isSmall ? partition.groups.map((group) => passesOf(workload, group)) : []),
+    [partition, forms],
+  );
+  const now = kernels.flat().length;
+  const most = useMemo(() => tally(forms, isSmall ? unfused(graph) : partition).bytes, [forms]);
+  if (now === 0 || now > MAX_CELLS) return null;
   const before = partition.groups.map((group, row): readonly Kept[] => {
     const own = kernels[row] as Pass[];
     const parts = merges?.find((one) => one.row === row)?.groups;
-    if (!parts || !isOf(group, parts)) return own.map((pass) => ({ ...pass, isSaved: false }));
+    if (parts?.flat().length !== group.length) return own.map((pass) => ({ ...pass, isSaved: false }));
     return savedPasses(
       parts.map((part) => passesOf(workload, part)),
       own,
     );
   });
-  const scale = (width - COUNT_PX - 8 * graph.ops.length) / Math.max(whole, bytesOf(now));
+  const scale = (width - COUNT_PX - 8 * graph.ops.length) / Math.max(most, tally(forms, partition).bytes);
   const row = (cells: readonly (readonly Kept[])[], look: string) => (
     <div class={look}>
       {cells.map((passes, at) => (
@@ -63,8 +63,8 @@ export function Meter({ store, workload, width }: MeterProps) {
                 class="rw-pass"
                 data-write={pass.isWrite}
                 data-saved={pass.isSaved}
-                style={{ width: `${px}px` }}
-                title={`${words.pass(pass.isWrite, name)}, ${formatQuantity(pass.bytes, "B")}`}
+                style={{ width: px }}
+                title={passText(pass, name)}
               >
                 {isNamed && px >= BOTH_PX && <small>{words.direction(pass.isWrite)}</small>}
                 {isNamed && name}
@@ -81,7 +81,7 @@ export function Meter({ store, workload, width }: MeterProps) {
         {row(before, "rw-passes rw-was")}
         {row(before, "rw-passes")}
       </div>
-      <b>{words.passes(now.length)}</b>
+      <b>{words.passes(now)}</b>
     </div>
   );
 }

@@ -45,7 +45,11 @@ export function QuestionPanel({ store, question }: QuestionProps) {
   const look = verdict?.said === "right" && !fault.value ? "rw-right" : verdict?.isRight ? "" : "rw-fault";
   return (
     <fieldset ref={panel} class="rw-question" aria-labelledby={id} tabIndex={-1} {...OWN_KEYS}>
-      <div class="rw-asked">
+      <div
+        class="rw-asked"
+        {...OWN_KEYS}
+        tabIndex={isRevealed.value || !/choice|number/.test(question.kind) ? 0 : undefined}
+      >
         <div id={id} class="rw-prompt">
           <TextNodes nodes={question.prompt} />
         </div>

@@ -65,7 +65,7 @@ export function StoryPanel({ store, height }: StoryProps) {
       {current.value.caption.length > 0 && (
         <div class="rw-caption">
           <TextNodes nodes={current.value.caption} />
-          {recalled && <p class="rw-muted">{words.recalled(recalled)}</p>}
+          {recalled && <p class="rw-muted">{words.yours(recalled)}</p>}
         </div>
       )}
       {question.value && (

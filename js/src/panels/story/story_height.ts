@@ -22,13 +22,8 @@ const heightOf = (text: string, width: number) =>
 
 /** The height of options, which stand beside each other where they have room. */
 function optionsHeight({ options }: Question, width: number): number {
-  let [rows, used] = [1, 0];
-  for (const [option] of options) {
-    const px = option.length * LETTER_PX + BUTTON_PX;
-    if (used > 0 && used + px > width) [rows, used] = [rows + 1, 0];
-    used += px;
-  }
-  return rows * OPTION_PX;
+  const widest = Math.max(...options.map(([option]) => option.length * LETTER_PX + BUTTON_PX));
+  return Math.ceil(options.length / Math.max(1, Math.floor(width / widest))) * OPTION_PX;
 }
 
 function questionHeight(question: Question, width: number): number {
