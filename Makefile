@@ -21,7 +21,8 @@
 #   make mutants  the arithmetic with one wrong operator, number or text at a time: what the tests notice (an hour or more)
 #   make fuzz     40,000 damaged profiles, chip files, saved states and messages, and a table of what came of them (minutes)
 #   make course   every notebook as a page that needs no Python and no network, with a table of contents, in course/
-#   make docs     the documentation as a site in build/docs, opened page by page in Chromium (minutes)
+#   make site     the documentation, the course and the playground as a site in build/docs, opened page by page in Chromium
+#                 (minutes); "make docs" is the same
 #   make lite     the course as a JupyterLite site in build/lite: Python in the reader's browser (minutes)
 #   make clean    remove what was built; distclean also removes .venv and node_modules
 
@@ -29,7 +30,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs lite build lock \
+.PHONY: help demo test lint types js unit notebooks browser mutants hosts labels faults graders fuzz course docs site lite build lock \
   bench bundle clean distclean api consumer release-check traits lowest newest real-files gpu gpu-packages
 
 PYTHON ?= python3
@@ -119,13 +120,16 @@ course: .venv/.dev bundle
 	roofwidget page build/notebooks --out course/de --contents "Rooflines: ein Kurs" --language de \
 	  --translations notebooks/translations
 
-# Each warning of Sphinx is an error.
-docs: .venv/.docs course
+docs: site
+
+# Each warning of Sphinx is an error. At the end: the size of each page, bytes.
+site: .venv/.docs course
 	python tests/browser/chromium.py --install
 	rm -rf build/docs build/doctrees
 	python docs/make_site.py
 	sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees -c docs build/site build/docs
 	ROOFWIDGET_SITE=build/docs pytest -n 2 tests/docs/test_site.py
+	cd build/docs && find . -name '*.html' | sort | xargs wc -c
 
 # The versions in requirements.txt are those of the programs that write the site.
 lite: build

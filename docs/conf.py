@@ -1,4 +1,4 @@
-"""The settings of Sphinx for the documentation site; `make docs` runs it on `build/site`."""
+"""The settings of Sphinx for the documentation site; `make site` runs it on `build/site`."""
 
 from __future__ import annotations
 

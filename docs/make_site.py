@@ -1,7 +1,7 @@
-"""Write the sources of the documentation site into `build/site`: `make docs` does this, then Sphinx makes the pages.
+"""Write the sources of the documentation site into `build/site`: `make site` does this, then Sphinx makes the pages.
 
 In the checkout, links between files work on GitHub. In the site they lead to the pages that these files become. The
-lessons are the pages of `make course`, each in a frame within a page of the site.
+lessons are the pages of `make course`, each in a frame within a page of the site. The playground is a page of its own.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any, Final
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(DOCS)]
 
+import make_playground
 
 import roofwidget as rw
 from roofwidget.export.course import CONTENTS, Lesson
@@ -28,7 +29,7 @@ from roofwidget.state.state import TRAITS
 
 SITE: Final = ROOT / "build" / "site"
 FRAMES: Final = ROOT / "build" / "frames"
-"""Holds the folder `live`, whose pages are shown in frames. Sphinx copies it as it is."""
+"""Holds the playground, and the folder `live`, whose pages are shown in frames. Sphinx copies it as it is."""
 COURSE: Final = ROOT / "course"
 
 # The pages of files that are not in this folder. A file that does not exist has none.
@@ -124,6 +125,7 @@ def main() -> None:
     (SITE / "api" / "traits.inc").write_text(traits(), encoding="utf-8")
     _write_course()
     rw.RooflineModel(title="Drag a roof, a slider or a point").save(FRAMES / "live" / "first.html")
+    (FRAMES / "playground.html").write_text(make_playground.text(), encoding="utf-8")
 
 
 def traits() -> str:

@@ -1,6 +1,6 @@
 """The built site in a real Chromium, over HTTP and from its files, with all other hosts refused.
 
-`make docs` names the folder of the site in ``ROOFWIDGET_SITE``.
+`make site` names the folder of the site in ``ROOFWIDGET_SITE``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from tests.static_server import serving
 
 VARIABLE = "ROOFWIDGET_SITE"
 if VARIABLE not in os.environ:
-    pytest.skip("`make docs` opens the site that it built", allow_module_level=True)
+    pytest.skip("`make site` opens the site that it built", allow_module_level=True)
 SITE = Path(os.environ[VARIABLE]).resolve()
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 LIVE = [page for page in PAGES if page.startswith("live/")]
+PLAYGROUND = "playground.html"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
-TO_AXE = ["index.html", "api/analysis.html", "chips.html", "course/index.html", "first_five_minutes.html"]
+TO_AXE = ["index.html", PLAYGROUND, "api/analysis.html", "chips.html", "course/index.html", "first_five_minutes.html"]
 SERIOUS = """async () => (await axe.run()).violations.filter(({ impact }) => /serious|critical/.test(impact))
   .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))"""
 
@@ -103,9 +104,14 @@ def test_a_page_opens_without_an_error_and_asks_nobody_else(visitor: Visitor, na
     assert bool(frames) == (name == "index.html" or re.fullmatch(r"course/\d.*", name) is not None)
     if name in LIVE:
         drawn(page.main_frame)
-    # Whatever is wide scrolls in a box of its own.
-    page.set_viewport_size({"width": 480, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 480
+    if name == PLAYGROUND:
+        expect(page.locator(".rw-empty")).to_be_visible()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (1280, 480):
+            # Whatever is wide scrolls in a box of its own.
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert visitor.faults == []
 
 
@@ -117,6 +123,18 @@ def test_a_lesson_is_reached_by_the_navigation_and_its_links_leave_the_frame(vis
     expect(frame.locator(".rw-chart").first).to_be_visible()
     frame.locator("a[href$='03_fusion.html']").first.click()
     expect(page).to_have_title(re.compile("^Fusion"))
+    assert visitor.faults == []
+
+
+def test_the_playground_is_reached_from_the_start_page_and_its_links_open_it(visitor: Visitor) -> None:
+    page = visitor.open("index.html")
+    page.get_by_role("link", name="Open the playground").click()
+    page.get_by_role("combobox", name="Show").select_option("attention")
+    expect(page.locator(".rw-chart")).to_be_visible()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page).to_have_url(re.compile(r"/playground\.html#s="))
+    page.reload()
+    expect(page.get_by_role("combobox", name="Show")).to_have_value("attention")
     assert visitor.faults == []
 
 

@@ -12,21 +12,19 @@ export interface SavedState {
 
 type Container = Record<string | number, unknown>;
 
-/**
- * Puts the binary values into their places: the keys of those in a notebook are missing. A path that leaves the state is an
- * error: the state may be anyone's.
- */
+/** Puts the binary values into their places. A path that leaves the state is an error: the state may be anyone's. */
 export function withBuffers({ state, buffers }: SavedState): SavedState["state"] {
   for (const [path, bytes] of buffers) {
-    const place = path.slice(0, -1).reduce<Container>((at, key) => own(at, key) as Container, state);
+    const place = path.slice(0, -1).reduce<Container>(own, state);
+    // Notebooks have nothing in the place of a binary value.
     place[path.at(-1) as string | number] = new DataView(bytesOf(bytes).buffer);
   }
   return state;
 }
 
-function own(place: Container, key: string | number): unknown {
+function own(place: Container, key: string | number): Container {
   if (!Object.hasOwn(place, key)) throw new Error(`the state has no ${key}`);
-  return place[key];
+  return place[key] as Container;
 }
 
 /** Returns a model with a saved state. It accepts messages to Python, and drops them. */

@@ -27,7 +27,7 @@ function saved(more: object = {}) {
   const kernels = {
     ...{
       n: 1,
-      name: { values: null, codes: null },
+      name: { codes: null },
       short: null,
       precision: null,
       category: null,
