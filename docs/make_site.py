@@ -17,11 +17,10 @@ from typing import Any, Final
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path[:0] = [str(ROOT), str(DOCS)]
-
-import make_playground
+sys.path.insert(0, str(ROOT))
 
 import roofwidget as rw
+from docs import make_playground
 from roofwidget.export.course import CONTENTS, Lesson
 from roofwidget.export.notebook import lesson_of
 from roofwidget.state.field import Field
