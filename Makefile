@@ -116,6 +116,7 @@ course: .venv/.dev bundle
 	rm -rf build/notebooks course
 	jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=300 --output-dir build/notebooks \
 	  notebooks/*.ipynb
+	python docs/make_glossary.py build/notebooks
 	roofwidget page build/notebooks --out course --contents "Rooflines: a course"
 	roofwidget page build/notebooks --out course/de --contents "Rooflines: ein Kurs" --language de \
 	  --translations notebooks/translations

@@ -212,7 +212,7 @@ def _shared(document: Mapping[str, Any]) -> Shared:
     graph.output(*document["outs"])
     groups: Sequence[Sequence[int]] = document["groups"]
     chip = find_chip(_text(document["chip"]))
-    return Shared(Partition(graph, groups), chip, title)
+    return Shared(Partition.on_some_chip(graph, groups), chip, title)
 
 
 def _text(value: Any, most: int = MAX_NAME_LETTERS) -> str:
