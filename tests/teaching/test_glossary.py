@@ -1,4 +1,4 @@
-"""No lesson uses a word of the glossary before the lesson that explains it, unless it explains the word or links to it."""
+"""No lesson uses a word of the glossary before the lesson that explains it, unless it says what the word means."""
 
 from __future__ import annotations
 
@@ -30,9 +30,14 @@ class Word:
     meaning: str
     lesson: int
 
+    @property
+    def stem(self) -> str:
+        """The word without what every use may leave out."""
+        return self.name.removesuffix(" bytes")
+
     def found_in(self, text: str) -> re.Match[str] | None:
         """Return the first use of the word, also in the plural."""
-        start = re.escape(self.name.removesuffix(" bytes")).replace(r"\ ", r"[\s-]")
+        start = re.escape(self.stem).replace(r"\ ", r"[\s-]")
         flags = re.NOFLAG if re.search("[A-Z]", self.name) else re.IGNORECASE
         return re.search(rf"(?<![\w-])(?:{start})(?:e?s)?(?![\w-])", text, flags)
 
@@ -68,7 +73,7 @@ TEXTS: Final = [(int(path.name[:2]), read_by_learners(path)) for path in LESSONS
 def is_explained(word: Word, use: re.Match[str], text: str) -> bool:
     """Return whether a text that uses a word marks it as explained, or has a link to an explanation near it."""
     around = text if "\n" in text else text[max(0, use.start() - _NEAR) : use.end() + _NEAR]
-    marked = re.search(rf"\*{{1,2}}[^*]*{re.escape(use[0])}[^*]*\*{{1,2}}", around, re.IGNORECASE)
+    marked = re.search(rf"\*{{1,2}}[^*]*{re.escape(word.stem)}[^*]*\*{{1,2}}", around, re.IGNORECASE)
     linked = re.search(rf"\]\((?:\.\./docs/glossary\.md|{word.lesson:02}_\w+\.ipynb)[^)]*\)", around)
     return bool(marked or linked or f"({use[0]})" in around)
 
