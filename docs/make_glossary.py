@@ -1,4 +1,4 @@
-"""Writes the glossary as a notebook, so that `roofwidget page` puts it beside the lessons: `make_glossary.py FOLDER`."""
+"""Write the glossary as a notebook, so that `roofwidget page` puts it beside the lessons: `make_glossary.py FOLDER`."""
 
 from __future__ import annotations
 
