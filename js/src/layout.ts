@@ -51,15 +51,15 @@ export function layoutOf({ width, visible, isOpen, room, told, hasSliders = true
   const isBeside = kind === "wide" && isOpen;
   const side = isBeside ? clamp(360, 8 * Math.round(width / 24), 440) : width;
   const chartWidth = isBeside ? width - side - GAP_PX : width;
-  const below = (rows: number, least: number) =>
-    stepped(clamp(least, Math.min(0.72 * chartWidth, visible - rows), 640));
+  const below = (rows: number, least: number, shape = 0.72) =>
+    stepped(clamp(least, Math.min(shape * chartWidth, visible - rows), 640));
   const height =
     room !== undefined
       ? Math.max(220, Math.min(room, 0.75 * chartWidth))
       : kind === "narrow"
         ? stepped(0.69 * width)
         : told !== undefined && isBeside
-          ? below(told, MIN_TOLD_PX)
+          ? below(told, MIN_TOLD_PX, 0.8)
           : below(ROWS_PX, 360);
   return {
     kind,

@@ -197,15 +197,19 @@ def test_a_story_is_walked_by_keyboard_alone_and_its_answers_are_graded(
         lambda: change_the_roof(panel, drawn),
         lambda: merge_the_operations(panel, drawn),
     ]
+    places = []
     for step, answer in enumerate(answers):
         panel.at(step + 2)
         assert panel.has_focus()
+        places.append([box_of(panel.next), box_of(panel.check), page.evaluate(SCROLLED)])
         answer()
         expect(panel.check).to_have_count(0)
         assert panel.has_focus()
         panel.press(panel.next, "Enter")
 
     panel.at(7)
+    # Beside the chart no button moves from step to step, and the page does not scroll.
+    assert places == [places[0]] * len(answers)
     expect(panel.next).to_have_attribute("aria-disabled", "true")
     with page.expect_download() as download:
         panel.press(panel.root.get_by_role("button", name="Save answers"), "Enter")

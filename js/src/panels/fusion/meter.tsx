@@ -63,7 +63,7 @@ export function Meter({ store, workload, width }: MeterProps) {
                 class="rw-pass"
                 data-write={pass.isWrite}
                 data-saved={pass.isSaved}
-                style={{ width: px }}
+                style={{ width: `${px}px` }}
                 title={passText(pass, name)}
               >
                 {isNamed && px >= BOTH_PX && <small>{words.direction(pass.isWrite)}</small>}
