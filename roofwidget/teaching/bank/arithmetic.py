@@ -42,7 +42,7 @@ _COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 _UNARY: Final[Mapping[type[ast.unaryop], Callable[[Any], Any]]] = {ast.USub: operator.neg, ast.Not: operator.not_}
 
 
-def _size(dtype: Any) -> float:
+def element_bytes(dtype: Any) -> float:
     """Return the bytes of an element of a format; half a byte for int4."""
     if dtype not in DTYPES:
         raise ValueError(f"there is no format {dtype!r:.40}; there are {listed(sorted(DTYPES))}")
@@ -57,7 +57,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "ceil": math.ceil,
     "log2": math.log2,
     "abs": abs,
-    "size": _size,
+    "size": element_bytes,
 }
 """What an expression can call. ``size("bf16")`` is the bytes of an element."""
 
@@ -89,7 +89,7 @@ class Expression:
         """Return the value. Raise `ValueError` if the values have none, such as a division by zero."""
         try:
             return self._value(values)
-        except (ArithmeticError, TypeError, ValueError) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"'{self.text}' has no value: {error}") from None
 
     def check_names(self, known: Values | set[str]) -> None:

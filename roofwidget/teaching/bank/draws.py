@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from roofwidget.chips import Chip
 from roofwidget.kernels.presets import preset
 from roofwidget.support.did_you_mean import did_you_mean
+from roofwidget.teaching.bank.arithmetic import element_bytes
 from roofwidget.teaching.bank.counts import record
 from roofwidget.teaching.bank.exercise import Draw
 from roofwidget.teaching.bank.phrases import name as name_of
@@ -33,14 +34,10 @@ _RANGE: Final = re.compile(r"([\d_.e+-]+) to ([\d_.e+-]+)(?: step ([\d_.e+-]+)|,
 
 
 class Drawn(Protocol):
-    """What is drawn under a name."""
+    """What is drawn under a name. `first` is its value without a seed."""
 
     @property
-    def members(self) -> Sequence[str]:
-        """The members of a group of values, or nothing for a single value."""
-
-    def printed(self) -> Any:
-        """Return the value without a seed."""
+    def first(self) -> Any: ...
 
     def draw(self, drawing: Draw) -> tuple[Any, Any]:
         """Return a drawn value, and the same as JSON can hold it."""
@@ -66,13 +63,6 @@ class Among:
 
     first: Any
     values: Sequence[Any]
-
-    @property
-    def members(self) -> Sequence[str]:
-        return tuple(self.first) if isinstance(self.first, Mapping) else ()
-
-    def printed(self) -> Any:
-        return self.first
 
     def draw(self, drawing: Draw) -> tuple[Any, Any]:
         value = self.values[int(drawing.number() * len(self.values))]
@@ -103,11 +93,6 @@ class Range:
     step: float
     digits: int
 
-    members: Sequence[str] = ()
-
-    def printed(self) -> Any:
-        return self.first
-
     def draw(self, drawing: Draw) -> tuple[Any, Any]:
         place = drawing.number()
         if self.digits:
@@ -135,13 +120,6 @@ class AChip:
     bandwidths: tuple[float, float, float]
     ridges: tuple[float, float]
 
-    @property
-    def members(self) -> Sequence[str]:
-        return tuple(figures(self.first))
-
-    def printed(self) -> Any:
-        return self.first
-
     def draw(self, drawing: Draw) -> tuple[Any, Any]:
         text = self.chips[int(drawing.number() * len(self.chips))]
         word, *precisions = text.split()
@@ -157,7 +135,7 @@ class AChip:
 
     def restored(self, param: Any) -> Any:
         if isinstance(param, str):
-            return catalogued(param)
+            return _known(param)
         figure = _alike(param, {"precision": "bf16", "peak": 1.0, "bandwidth": 1.0})
         first = self.first
         if figure["precision"] not in DTYPES:
@@ -197,7 +175,7 @@ def figures(chip: Chip) -> dict[str, Any]:
         "chips": "chips A" if made_up else f"{name} chips",
         "precision": chip.precision(),
         "memory": memory,
-        "size": DTYPES[chip.precision()] // 8,
+        "size": element_bytes(chip.precision()),
         "peak": chip.peak(),
         "bandwidth": chip.bandwidth(),
         "ridge": chip.ridge_point(),
@@ -217,7 +195,7 @@ def read_draw(written: Any) -> Drawn:
 
     Examples
     --------
-    >>> read_draw("600; 192 to 1536 step 64").printed(), read_draw("bf16; fp32, fp64").printed()
+    >>> read_draw("600; 192 to 1536 step 64").first, read_draw("bf16; fp32, fp64").first
     (600, 'bf16')
     """
     if isinstance(written, str):

@@ -127,7 +127,7 @@ class Entry:
             values: dict[str, Any] = {}
             for name, drawn in parts.draws.items():
                 if drawing.is_printed:
-                    value = drawn.printed()
+                    value = drawn.first
                 elif drawing.given is None:
                     value, drawing.params[name] = drawn.draw(drawing)
                 else:
@@ -298,7 +298,9 @@ class _Reader:
                 drawn = read_draw(table)
             except ValueError as error:
                 raise self._wrong(f"draw.{name}", error) from None
-            self.known.update([f"{name}.{member}" for member in drawn.members] or [name])
+            values: dict[str, Any] = {}
+            put(values, name, drawn.first)
+            self.known |= values.keys()
             yield name, drawn
 
     def _values(self) -> Iterator[tuple[str, Expression]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -63,6 +64,7 @@ class Draw:
     """
 
     def __init__(self, seed: int | None, key: str, params: Mapping[str, Any] | None = None) -> None:
+        seed = None if seed is None else operator.index(seed)
         if seed is not None and not 0 <= seed < 1 << 8 * _SEED_BYTES:
             raise ValueError(f"a seed is a whole number from 0 to 2^{8 * _SEED_BYTES} - 1, not {seed}")
         self.seed, self.key, self.given = seed, key, params

@@ -100,8 +100,9 @@ def test_a_stored_number_that_is_none_is_refused(param: Any) -> None:
     (entry,) = [one for one in EXERCISES if one.key == "compute-time"]
     with pytest.raises((ValueError, OverflowError)):
         entry.question(1, {"chip": "h100-sxm", "flops": param})
-    with pytest.raises(ValueError, match="is no value"):
-        entry.question(1, {"chip": {"precision": "bf16"}, "flops": 1e12})
+    for chip in ({"precision": "bf16"}, {"precision": "x", "peak": 1.0, "bandwidth": 1.0}, "h101-sxm", "", 1, None):
+        with pytest.raises(ValueError, match=r"is no value|is no format|there is no format|is no chip"):
+            entry.question(1, {"chip": chip, "flops": 1e12})
 
 
 # -- expressions and texts ---------------------------------------------------------------------------------------------
@@ -271,6 +272,43 @@ def test_a_check_finds_the_fault(tmp_path: Path, text: str, old: str, new: str, 
     faults = [fault for finding in check(entries(tmp_path, changed), 30) for fault in finding.faults]
     assert [fault for fault in faults if message in fault], faults
     assert all("mine.toml, line " in fault for fault in faults)
+
+
+def test_no_draw_is_within_ten_per_cent_of_the_limit_that_it_asks_about(tmp_path: Path) -> None:
+    (entry,) = entries(tmp_path, CHOICE)
+    drawn = [entry.question(seed).params["ai"] for seed in range(500)]
+    assert [ai for ai in drawn if 100 / 1.1 <= ai <= 110] == []
+    assert any(85 < ai < 100 / 1.1 for ai in drawn)
+    assert any(110 < ai < 115 for ai in drawn)
+
+
+def test_an_entry_has_the_fields_that_it_shares_and_its_own_take_their_place(tmp_path: Path) -> None:
+    shared = """
+[shared.base]
+source = "Mine"
+prompt = "{n} {m}?"
+answer = "n + m"
+draw.n = "1; 2, 3"
+value.m = 10
+require = ["n < 3"]
+[shared.more]
+like = "base"
+require = ["n > 0"]
+[as-shared]
+like = "more"
+[value-for-a-draw]
+like = "more"
+value.n = 2
+[draw-for-a-value]
+like = "more"
+draw.m = "20; 30"
+"""
+    found = {one.key: {one.question(seed).prompt for seed in (None, *range(40))} for one in entries(tmp_path, shared)}
+    assert found == {
+        "as-shared": {"1 10?", "2 10?"},
+        "value-for-a-draw": {"2 10?"},
+        "draw-for-a-value": {"1 20?", "1 30?", "2 20?", "2 30?"},
+    }
 
 
 def test_the_examples_of_faults_have_none_before_they_are_changed(tmp_path: Path) -> None:
