@@ -46,11 +46,43 @@ class Drawn(Protocol):
         """Return the value that was stored. Raise `ValueError` if it cannot be one."""
 
 
+@dataclass(frozen=True)
+class MadeUp:
+    """The figures of a chip that is made up. Most draws need no `Chip`, which is slow to make."""
+
+    peaks: Mapping[str, float]
+    precision: str
+    memory: str
+    bandwidth: float
+
+    def chip(self) -> Chip:
+        """Return the chip."""
+        return Chip(MADE_UP, dict(self.peaks), {self.memory: self.bandwidth})
+
+    def figures(self) -> dict[str, Any]:
+        """Return what expressions and texts can name of the chip."""
+        peak = self.peaks[self.precision]
+        names = {"name": "chip A", "the": "Chip A", "of": "chip A", "many": "chips A", "chips": "chips A"}
+        return {
+            **names,
+            "precision": self.precision,
+            "memory": self.memory,
+            "size": element_bytes(self.precision),
+            "peak": peak,
+            "bandwidth": self.bandwidth,
+            "ridge": peak / self.bandwidth,
+            "capacity": 0.0,
+            "link": 0.0,
+            **self.peaks,
+        }
+
+
 def put(values: dict[str, Any], name: str, value: Any) -> None:
     """Put a drawn value under its name. The members of a group are put under ``name.member``."""
-    if isinstance(value, Chip):
+    if isinstance(value, (Chip, MadeUp)):
         values[f"{name}."] = value
-        values.update((f"{name}.{member}", figure) for member, figure in figures(value).items())
+        of_chip = value.figures() if isinstance(value, MadeUp) else figures(value)
+        values.update((f"{name}.{member}", figure) for member, figure in of_chip.items())
     elif isinstance(value, Mapping):
         values.update((f"{name}.{member}", one) for member, one in value.items())
     else:
@@ -143,9 +175,8 @@ class AChip:
         # Other formats have the same share of the peak as on the printed chip.
         share = figure["peak"] / first.peak()
         others = {one: first.peak(one) * share for one in first.peak_flops if one != first.precision()}
-        return Chip(
-            MADE_UP, {figure["precision"]: figure["peak"], **others}, {first.memory(): figure["bandwidth"]}, family=""
-        )
+        peaks = {figure["precision"]: figure["peak"], **others}
+        return MadeUp(peaks, figure["precision"], first.memory(), figure["bandwidth"])
 
 
 @lru_cache(maxsize=256)
@@ -161,18 +192,18 @@ def catalogued(text: str) -> Chip:
     return record(word, *(precisions or ["bf16"]))
 
 
+@lru_cache(maxsize=256)
 def figures(chip: Chip) -> dict[str, Any]:
     """Return what expressions and texts can name of a chip."""
-    memory, made_up = chip.memory(), chip.name == MADE_UP
-    name = "chip A" if made_up else name_of(chip)
+    memory, name = chip.memory(), name_of(chip)
     links = [link.per_link for link in chip.links.values() if link.per_link]
     peaks = {precision: chip.peak(precision) for precision in chip.peak_flops if precision in DTYPES}
     return {
         "name": name,
-        "the": "Chip A" if made_up else f"The {name}",
-        "of": "chip A" if made_up else f"the {name}",
-        "many": "chips A" if made_up else name,
-        "chips": "chips A" if made_up else f"{name} chips",
+        "the": f"The {name}",
+        "of": f"the {name}",
+        "many": name,
+        "chips": f"{name} chips",
         "precision": chip.precision(),
         "memory": memory,
         "size": element_bytes(chip.precision()),

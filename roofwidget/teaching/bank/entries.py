@@ -15,7 +15,7 @@ from roofwidget.kernels.kernel import Kernel
 from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.teaching.bank.arithmetic import Expression
 from roofwidget.teaching.bank.counts import USABLE
-from roofwidget.teaching.bank.draws import Drawn, catalogued, put, read_draw
+from roofwidget.teaching.bank.draws import Drawn, MadeUp, catalogued, put, read_draw
 from roofwidget.teaching.bank.exercise import Draw, finished
 from roofwidget.teaching.bank.templates import Template, expanded
 from roofwidget.teaching.question import DEFAULT_TOLERANCE, DRAG_TOLERANCE, UNIT_OF_TARGET, Question
@@ -224,7 +224,8 @@ class Entry:
         setup: dict[str, Any] = {}
         if "chips" in self.table:
             names = (name(values) for name in self.parts.chips)
-            setup["chips"] = [values.get(f"{name}.") or catalogued(name) for name in names]
+            found = (values.get(f"{name}.") or catalogued(name) for name in names)
+            setup["chips"] = [one.chip() if isinstance(one, MadeUp) else one for one in found]
         if self.parts.kernels:
             setup["kernels"] = [
                 Kernel(name(values), flops(values), moved(values)) for name, flops, moved in self.parts.kernels
