@@ -211,8 +211,8 @@ def steps_and_paper(story: Mapping[str, Any], place: int, language: str, *, has_
 
 def _on_paper(step: Mapping[str, Any], language: str, *, has_answers: bool) -> Iterator[str]:
     question = step["question"]
-    yield markdown.html_of(step["caption"])
-    yield markdown.html_of(question["prompt"])
+    yield "".join(map(markdown.html_of, step["caption"]))
+    yield "".join(map(markdown.html_of, question["prompt"]))
     options = "".join(f"<li>{escaped(option)}</li>" for option, _ in question["options"])
     yield f"<ul>{options}</ul>" if options else '<p class="ruled"></p>'
     # A vote has no right answer.
@@ -220,7 +220,7 @@ def _on_paper(step: Mapping[str, Any], language: str, *, has_answers: bool) -> I
         answer = words(language)["answer"].format(answer_text(question["kind"], question["answer"], question["unit"]))
         yield f"<p><strong>{escaped(answer)}</strong></p>"
     if has_answers:
-        yield markdown.html_of(question["explanation"])
+        yield "".join(map(markdown.html_of, question["explanation"]))
 
 
 def _neighbour(lessons: Sequence[Lesson], at: int, which: str, language: str) -> str:

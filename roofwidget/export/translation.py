@@ -196,7 +196,7 @@ def _nodes(nodes: list[markdown.Node], context: str, say: Say) -> list[markdown.
     """Return the elements of a Markdown text with their translations."""
     found: list[markdown.Node] = []
     for node in nodes:
-        text = markdown.text_of(node)
+        text = markdown.source([node])
         said = say(context, text) if _LETTER.search(text) else None
         found += [node] if said is None else markdown.tree(said)
     return found

@@ -6,7 +6,7 @@ Text that looks like HTML stays text, and so do links and images.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import count
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,7 @@ Node: TypeAlias = "str | list[Any]"
 ELEMENTS: Final = frozenset({"p", "h3", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote", "br"})
 """The elements of a tree. The front end builds no others."""
 _BLOCKS: Final = frozenset({"p", "h3", "ul", "ol", "pre", "blockquote"})
-_MARKS: Final = {"strong": "**", "em": "*", "code": "`"}
+_MARKS: Final = {"strong": "**", "em": "*"}
 _SIGNS: Final = re.compile(r"[\\`*_]|&(?=#|\w+;)")
 _AT_BEGIN: Final = re.compile(r"\A(\s*\d*)([#>+\-=.)])")
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -48,39 +48,15 @@ def html(text: str) -> str:
     >>> html("a **b** <i>")
     '<p>a <strong>b</strong> &lt;i&gt;</p>'
     """
-    return html_of(tree(text))
+    return "".join(map(html_of, tree(text)))
 
 
-def html_of(nodes: Iterable[Node]) -> str:
-    """Return the elements of `tree` as HTML."""
-    return "".join(map(_html, nodes))
-
-
-def text_of(node: Node) -> str:
-    r"""Return an element of `tree` as Markdown.
-
-    Examples
-    --------
-    >>> [text_of(node) for node in tree("Drag the **roof** to `2 TB/s`.\n\n- a\n- *b*")]
-    ['Drag the **roof** to `2 TB/s`.', '- a\n- *b*']
-    """
-    if isinstance(node, str):
-        return node
-    name, *nodes = node
-    texts = [text_of(one) for one in nodes]
-    if name in {"ul", "ol"}:
-        return "\n".join(f"{'-' if name == 'ul' else f'{at}.'} {item}" for at, item in enumerate(texts, start=1))
-    mark = _MARKS.get(name, "")
-    before = {"h3": "### ", "blockquote": "> ", "br": "\\\n"}.get(name, "")
-    text = "".join(texts)
-    return f"```\n{text}\n```" if name == "pre" else f"{before}{mark}{text}{mark}"
-
-
-def _html(node: Node) -> str:
+def html_of(node: Node) -> str:
+    """Return an element as HTML."""
     if isinstance(node, str):
         return escaped(node)
     name, *nodes = node
-    return "<br>" if name == "br" else f"<{name}>{html_of(nodes)}</{name}>"
+    return "<br>" if name == "br" else f"<{name}>{''.join(map(html_of, nodes))}</{name}>"
 
 
 @cache

@@ -247,7 +247,7 @@ def _record(printed: _Printed, *, is_key: bool) -> dict[str, Any]:
 
 
 def _section(at: int, one: Mapping[str, Any]) -> str:
-    parts = [f"<section><strong>{at}</strong> {markdown.html_of(one['nodes'])}"]
+    parts = [f"<section><strong>{at}</strong> {''.join(map(markdown.html_of, one['nodes']))}"]
     if one["picture"] is not None:
         data = base64.b64encode(one["picture"]["svg"].encode()).decode("ascii")
         parts.append(f'<img alt="{escaped(one["picture"]["title"])}" src="data:image/svg+xml;base64,{data}">')
@@ -259,7 +259,7 @@ def _section(at: int, one: Mapping[str, Any]) -> str:
         parts.append(f'<ul class="options">{"".join(boxes)}</ul>')
     parts += ['<div class="rule"></div>'] * one["lines"]
     if one["answer"] is not None:
-        explanation = markdown.html_of(one["explanation"])
+        explanation = "".join(map(markdown.html_of, one["explanation"]))
         source = f"<p><small>{escaped(one['source'])}</small></p>" if one["source"] else ""
         parts.append(f'<div class="answer"><p><strong>{escaped(one["answer"])}</strong></p>{explanation}{source}</div>')
     return "\n".join([*parts, "</section>"])
