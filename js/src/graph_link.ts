@@ -11,6 +11,7 @@ import { isRoof, roofOf } from "./roofline/roofline.ts";
 import type { Workload } from "./state/workload.ts";
 import { formatSignificant } from "./text/numbers.ts";
 import { finish } from "./ui/slices.ts";
+import { linkLetters, linkValue } from "./wire/link.ts";
 import type { Chip, Question, Story, WireGraph, WireOp } from "./wire/types.ts";
 import { graphLinkWords as words } from "./words/words.ts";
 
@@ -41,7 +42,7 @@ interface LinkedOp {
   readonly stats?: number;
 }
 
-interface Linked {
+export interface Linked {
   readonly v: number;
   readonly chip: string;
   readonly title: string;
@@ -66,29 +67,12 @@ const isList = (value: unknown, most: number): value is readonly unknown[] =>
 /** Whether the address has a graph. */
 export const hasGraph = (hash: string) => hash.startsWith(MARK);
 
-async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-    size += value?.length ?? 0;
-    // A short link can inflate to gigabytes.
-    if (size > MAX_JSON_BYTES) {
-      void reader.cancel();
-      return fail();
-    }
-    parts.push(value as Uint8Array<ArrayBuffer>);
-  }
-  return new Blob(parts).text();
-}
-
 /** Returns what a link holds, with all parts checked. */
 export async function readLink(hash: string): Promise<Linked> {
   if (hash.length > MAX_LETTERS) fail();
   let linked: Linked;
   try {
-    const packed = atob(hash.slice(MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
-    linked = JSON.parse(await inflated(Uint8Array.from(packed, (letter) => letter.charCodeAt(0))));
+    linked = (await linkValue(hash.slice(MARK.length), MAX_JSON_BYTES)) as Linked;
   } catch {
     return fail();
   }
@@ -148,7 +132,7 @@ function isLinked(linked: Linked): boolean {
 }
 
 /** Returns the graph as Python would send it. `known` has the dtypes and counting conventions. */
-function wireOf({ ins, ops, outs }: Linked, known: Pick<WireGraph, "dtypes" | "conventions" | "convention">) {
+export function wireOf({ ins, ops, outs }: Linked, known: Pick<WireGraph, "dtypes" | "conventions" | "convention">) {
   const places = new Map<string, number>();
   const tensors: WireGraph["tensors"] = [];
   function place(name: string): number {
@@ -286,9 +270,6 @@ export async function linkOf(
     groups: partition.groups,
     outs: graph.outputs.map(named),
   };
-  const packed = new Blob([JSON.stringify(linked)]).stream().pipeThrough(new CompressionStream("deflate"));
-  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
-  const text = btoa(String.fromCharCode(...bytes));
-  const link = `${MARK}${text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+  const link = MARK + (await linkLetters(linked));
   return link.length > MAX_LETTERS ? undefined : link;
 }

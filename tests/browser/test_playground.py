@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import roofwidget as rw
+from roofwidget.export import graph_link
 from tests.browser.drawn import enter
 from tests.browser.test_access import AXE
 from tests.places import DOCS, golden, text_of
@@ -145,7 +146,13 @@ def test_a_graph_is_merged_and_a_link_shows_the_same(play: Callable[..., Page]) 
     expect(other.get_by_role("heading", name=HOSTILE)).to_be_visible()
     expect(other.get_by_label("Title")).to_have_value(HOSTILE)
     expect(other.get_by_label("HBM bandwidth, typed")).to_have_value("5 TB/s")
-    # An address that changes is opened too.
+    # An address that changes is opened too, such as the link of a graph that Python made.
+    own = rw.Graph("own")
+    own.output(own.gelu(own.relu(own.input("x", (1024, 1024), "bf16"))))
+    lesson = graph_link.text(rw.Partition.fully(own), "b200", HOSTILE)
+    other.evaluate("hash => { location.hash = hash; }", lesson)
+    expect(other.get_by_role("tab", name="Fusion 2 ops")).to_be_visible()
+    expect(other.get_by_role("button", name="2 kernels → 1 kernel")).to_be_visible()
     other.evaluate("location.hash = '#s=' + 'A'.repeat(40)")
     expect(other.get_by_role("alert").filter(has_text="link")).to_contain_text("This link is damaged")
 

@@ -41,9 +41,9 @@ export function KernelGrid({ play }: { readonly play: Playground }) {
   return (
     <section class="rw-play" aria-labelledby={id}>
       <h2 id={id}>{words.table}</h2>
-      {play.hasGraph.value || !table ? (
+      {play.showsGraph.value || !table ? (
         <p class="rw-play-row">
-          <span>{play.hasGraph.value ? words.ofGraph(graphTitle) : words.ofFile(play.count.value)}</span>
+          <span>{play.showsGraph.value ? words.ofGraph(graphTitle) : words.ofFile(play.count.value)}</span>
           <Button onClick={play.typeOwn}>{words.typeOwn}</Button>
         </p>
       ) : (

@@ -1,5 +1,9 @@
 // What the playground shows, as a link and as a session hold it, and as values of the model.
 
+import { decoding } from "../fusion/graph.ts";
+import { broken } from "../fusion/legality.ts";
+import { type Linked, wireOf } from "../graph_link.ts";
+import { finish } from "../ui/slices.ts";
 import type { WireChip, WireGraph, WireKernels } from "../wire/types.ts";
 import { areGraphs, linkedValues } from "./checks.ts";
 import type { Values } from "./local_model.ts";
@@ -87,13 +91,35 @@ export function linkedState(link: unknown, stock: Stock): Values {
   };
 }
 
+/** Returns the values of a link to a graph of the course; see graph_link.ts. */
+export function lessonState(linked: Linked, stock: Stock): Values {
+  const known = Object.values(stock.graphs)[0]?.graph;
+  if (!known || !stock.chip(linked.chip)) throw new Error("the catalogue has no such chip");
+  const traits = { title: linked.title, partition: linked.groups };
+  return {
+    ...stateOf([linked.chip], undefined, traits, stock),
+    ...withGraphs([["", wireOf(linked, known)]], "", traits),
+  };
+}
+
 function withGraphs(graphs: readonly (readonly [string, WireGraph])[], phase: unknown, traits: unknown): Values {
   const graph = graphs.find(([name]) => name === phase)?.[1];
   const chosen = linkedValues(traits)["partition"] as readonly (readonly number[])[] | null | undefined;
   const ops = chosen?.flat() ?? [];
   const count = graph?.ops.length ?? 0;
   const fits = ops.length === count && new Set(ops).size === count && ops.every((op) => op < count);
-  return { ...graphValues(graph), graphs, phase, ...(graph && fits && { partition: chosen }) };
+  return {
+    ...graphValues(graph),
+    graphs,
+    phase,
+    ...(graph && chosen && fits && isLegal(graph, chosen) && { partition: chosen }),
+  };
+}
+
+/** Whether each group can be a kernel on some chip. */
+function isLegal(wire: WireGraph, groups: readonly (readonly number[])[]): boolean {
+  const graph = finish(decoding(wire));
+  return groups.every((group) => group.length === 1 || !broken(graph, group));
 }
 
 /** Returns values with chips, kernels and traits as a link or a session has them. */

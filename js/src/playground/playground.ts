@@ -1,6 +1,7 @@
 // The state of the playground beside the widget: the table of kernels with its undo, and what is opened, linked and saved.
 
 import { computed, signal } from "@preact/signals";
+import { hasGraph, LinkError, readLink } from "../graph_link.ts";
 import { showSaved } from "../saved_view.ts";
 import { copyText } from "../ui/copy.ts";
 import { fileName, saveFile } from "../ui/download.ts";
@@ -10,7 +11,16 @@ import type { WireKernels } from "../wire/types.ts";
 import { type GivenFile, openedFile } from "./files.ts";
 import { EMPTY_TABLE, type KernelTable, kernelsOf, recordOf, tableOf } from "./kernel_table.ts";
 import { type LocalModel, localModel, type Values } from "./local_model.ts";
-import { exampleOf, graphValues, linkedState, linkOf, NewerError, type Stock, sessionText } from "./play_state.ts";
+import {
+  exampleOf,
+  graphValues,
+  lessonState,
+  linkedState,
+  linkOf,
+  NewerError,
+  type Stock,
+  sessionText,
+} from "./play_state.ts";
 import { kernelRecord, wireKernels } from "./records.ts";
 import { playgroundWords as words } from "./words.ts";
 
@@ -19,6 +29,8 @@ const LINK_MARK = "#s=";
 /** The chip of a graph if no chip is shown. */
 const CHIP_OF_GRAPHS = "h100-sxm";
 const MAX_UNDO = 100;
+/** The most bytes that a link may inflate to. */
+const MAX_LINK_BYTES = 2 ** 20;
 
 export type Playground = ReturnType<typeof createPlayground>;
 
@@ -66,7 +78,7 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
       send(next);
   }
 
-  const hasGraph = computed(() => (values.value["graphs"] as readonly unknown[]).length > 0);
+  const showsGraph = computed(() => (values.value["graphs"] as readonly unknown[]).length > 0);
   const actions = {
     edit(next: KernelTable) {
       const now = table.peek();
@@ -125,7 +137,7 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
       say(isDone ? words.copied(page.location.href.length) : words.notCopied, { isFault: !isDone });
     },
     save() {
-      if (hasGraph.peek()) return say(words.graphNotSaved, { isFault: true });
+      if (showsGraph.peek()) return say(words.graphNotSaved, { isFault: true });
       const now = local.values();
       const name = fileName(`${now["title"]}.`, "json", "playground");
       saveFile(page, name, new Blob([sessionText(now, stock)], { type: "application/json" }));
@@ -135,14 +147,15 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
       before.value = undefined;
       say("");
     },
-    /** Shows what the address holds, if it holds anything. */
+    /** Shows what the address holds: a state of the playground, or a graph of the course. */
     async followAddress() {
       const { hash } = page.location;
-      if (!hash.startsWith(LINK_MARK)) return;
+      if (!hash.startsWith(LINK_MARK) && !hasGraph(hash)) return;
       try {
-        replace(linkedState(await linkValue(hash.slice(LINK_MARK.length)), stock), words.linkOpened);
+        replace(await addressed(hash, stock), words.linkOpened);
       } catch (error) {
-        say(error instanceof NewerError ? words.newerLink : words.damagedLink, { isFault: true, stays: true });
+        const text = error instanceof NewerError ? words.newerLink : words.damagedLink;
+        say(error instanceof LinkError ? error.message : text, { isFault: true, stays: true });
       }
     },
   };
@@ -158,8 +171,8 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
     canUndo: computed(() => past.value.length > 0),
     canRedo: computed(() => future.value.length > 0),
     /** The key of the graph that is shown, "" without a graph, and undefined for a graph of a file. */
-    graphKey: computed(() => (hasGraph.value ? exampleOf(values.value, stock) : "")),
-    hasGraph,
+    graphKey: computed(() => (showsGraph.value ? exampleOf(values.value, stock) : "")),
+    showsGraph,
     hasChips: computed(() => (values.value["chips"] as readonly unknown[]).length > 0),
     title: computed(() => values.value["title"] as string),
     count: computed(() => (values.value["kernels"] as WireKernels).n),
@@ -170,3 +183,8 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
     ...actions,
   };
 }
+
+const addressed = async (hash: string, stock: Stock): Promise<Values> =>
+  hasGraph(hash)
+    ? lessonState(await readLink(hash), stock)
+    : linkedState(await linkValue(hash.slice(LINK_MARK.length), MAX_LINK_BYTES), stock);

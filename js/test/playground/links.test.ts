@@ -1,11 +1,13 @@
 // Links to what the playground shows, and sessions: they give the same again, and nothing else.
 
 import { describe, expect, it } from "vitest";
+import { LinkError, readLink } from "../../src/graph_link.ts";
 import { areGraphs } from "../../src/playground/checks.ts";
 import type { Values } from "../../src/playground/local_model.ts";
 import {
   exampleOf,
   graphValues,
+  lessonState,
   linkedState,
   linkOf,
   NewerError,
@@ -45,7 +47,13 @@ const ALL: Values = {
   view: "time",
   zoom: [1, 10, 2, 20],
 };
-const through = async (values: Values) => linkedState(await linkValue(await linkLetters(linkOf(values, STOCK))), STOCK);
+/** The most bytes that a link inflates to here. */
+const MOST = 2 ** 20;
+const through = async (values: Values) =>
+  linkedState(await linkValue(await linkLetters(linkOf(values, STOCK)), MOST), STOCK);
+/** gelu and add in bf16 on tensors of 8 × 4 as one kernel, as roofwidget/export/graph_link.py writes them, on the chip "one". */
+const LESSON =
+  "#g=eNqFj0EOgjAURO8y65oAKjFdeANPQLooULCxtgQKmhDu7qdVE13o7k8682Y6YwJPGaqz7sDhrAKD194oUicdpLYDeFHgDlYc2E4wlE2aQ9DhuvVphiV3q8xI7gudyqirsv6mh5gnD6VX_-gDKnq_aY0JvBmTqrzrwbN9Tmt6aYdK2ZqI0oAnCyGpRJaboyyxsFgv6_pH-3Pcx4iQ-Lthm7372KuSfG3vxvD5ImGpiNRVBqpYHsTlZwE";
 /** What matters of values: chips by their records, kernels as bytes. */
 const plain = (values: Values) =>
   JSON.stringify(values, (_, value) => (value instanceof DataView ? [...new Uint8Array(value.buffer)] : value));
@@ -104,23 +112,37 @@ describe("a link", () => {
     expect(letters).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(letters.length).toBeLessThan(MAX_LINK_LETTERS / 4);
   });
+  it("has no kernel that no chip can run", () => {
+    const [first, second] = GRAPH.ops;
+    const opaque = { ...GRAPH, ops: [{ ...first, kind: "opaque" }, second] };
+    const values = linkedState({ v: 1, graphs: [["", opaque]], traits: { partition: [[0, 1]] } }, STOCK);
+    expect(values["partition"]).toEqual([[0], [1]]);
+  });
+  it("to a graph of the course, which Python wrote, shows the graph, its kernels, its chip and its title", async () => {
+    const values = lessonState(await readLink(LESSON), STOCK);
+    expect(values).toMatchObject({ added_chips: ["one"], focus_chip: "one", title: "Mine", partition: [[0, 1]] });
+    const [[, graph]] = values["graphs"] as [[string, typeof GRAPH]];
+    expect(graph.ops.map(({ name }) => name)).toEqual(["gelu", "add"]);
+    expect(graph.tensors.map(({ bytes }) => bytes)).toEqual([64, 64, 64]);
+    await expect(readLink(LESSON.slice(0, -4))).rejects.toThrow(LinkError);
+  });
   it.each([{ v: 2 }, { v: 99, chips: 5 }])("of a newer version says so: %j", (link) => {
     expect(() => linkedState(link, STOCK)).toThrow(NewerError);
   });
   it.each(["", "%%%", "AAAA", "a".repeat(MAX_LINK_LETTERS + 1)])(
     "that is damaged is refused: %.12s",
     async (letters) => {
-      await expect(linkValue(letters)).rejects.toThrow();
+      await expect(linkValue(letters, MOST)).rejects.toThrow();
     },
   );
   it("that lost its end is refused", async () => {
     const letters = await linkLetters(linkOf(ALL, STOCK));
-    await expect(linkValue(letters.slice(0, -9))).rejects.toThrow();
+    await expect(linkValue(letters.slice(0, -9), MOST)).rejects.toThrow();
   });
   it("that grows a thousand times is refused before it is inflated", async () => {
     const letters = await linkLetters("a".repeat(2 ** 21));
     expect(letters.length).toBeLessThan(MAX_LINK_LETTERS);
-    await expect(linkValue(letters)).rejects.toThrow("too much to inflate");
+    await expect(linkValue(letters, MOST)).rejects.toThrow("too much to inflate");
   });
   it.each<unknown>([
     null,
