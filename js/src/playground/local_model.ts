@@ -14,6 +14,8 @@ export interface LocalModel {
   readonly model: Model;
   /** Sets values as Python code does. */
   receive(values: Values): void;
+  /** Sets values as Python does for another page: they make no undo entry. */
+  receiveQuietly(values: Values): void;
   /** Returns the values of all traits. */
   values(): Values;
 }
@@ -99,6 +101,7 @@ export function localModel(
       off: (event, callback) => void listeners.get(event)?.delete(callback),
     },
     receive: (values) => update(values, "", 0),
+    receiveQuietly: (values) => update(values, "playground", 0),
     values: () => Object.fromEntries(ORDER.filter((name) => name in state).map((name) => [name, state[name]])),
   };
 }

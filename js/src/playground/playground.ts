@@ -104,8 +104,8 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
     showGraph(key: string) {
       const graph = stock.graphs[key]?.graph;
       const isBare = (local.values()["shown"] as readonly string[]).length === 0;
-      const chips = graph && isBare ? chipValues() : {};
-      local.receive({ ...chips, ...graphValues(graph) });
+      if (graph && isBare) local.receiveQuietly(chipValues());
+      local.receive(graphValues(graph));
     },
     typeOwn() {
       actions.showGraph("");
@@ -131,7 +131,8 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
     },
     async copyLink() {
       const letters = LINK_MARK + (await linkLetters(linkOf(local.values(), stock)));
-      if (letters.length > MAX_LINK_LETTERS) return say(words.tooLong, { isFault: true });
+      const tooLong = showsGraph.peek() ? words.tooLongGraph : words.tooLong;
+      if (letters.length > MAX_LINK_LETTERS) return say(tooLong, { isFault: true });
       page.defaultView?.history.replaceState(null, "", letters);
       const isDone = await copyText(page, page.location.href);
       say(isDone ? words.copied(page.location.href.length) : words.notCopied, { isFault: !isDone });

@@ -17,6 +17,7 @@ export const playgroundWords = {
   copied: (letters: number) => `The link is copied. It has ${letters} letters and holds all that you see.`,
   notCopied: "The browser refuses the clipboard. Copy the address of this page instead: it is the link.",
   tooLong: "Too long for a link: save a session instead.",
+  tooLongGraph: "Too long for a link: send the file that you opened instead.",
   save: "Save session",
   saved: (name: string) => `Saved ${name}. Open it here, or in Python: roofwidget.RooflineModel.load("${name}").`,
   graphNotSaved: "A session without the graph would be incomplete. Send the link instead.",

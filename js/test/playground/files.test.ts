@@ -62,7 +62,8 @@ describe("a page that roofwidget saved", () => {
     expect(found).toMatchObject({ values: { title: "A page", kernels: { n: 1 } }, notTaken: [] });
   });
   it("is found by the attribute of an element, and not by texts that name it", async () => {
-    const texts = 'data-roofwidget <b title="data-roofwidget"></b> &lt;section data-roofwidget> <p data-roofwidget-x>';
+    const texts =
+      'data-roofwidget <b title="data-roofwidget"></b> &lt;section data-roofwidget><script>QQ==</script> <p data-roofwidget-x>';
     expect(await open(await page(saved(), texts))).toMatchObject({ values: { title: "A page" } });
   });
   it("gives the widget no value that is no trait", async () => {

@@ -48,6 +48,14 @@ describe("a model without Python", () => {
     store.rates.removeChip("two");
     expect(local.values()).toMatchObject({ added_chips: [], chips: [], shown: [] });
   });
+  it("shows a chip and a graph that a person chooses elsewhere on the page, without undo entries", () => {
+    const { local, store } = start();
+    local.receiveQuietly({ added_chips: ["one"], shown: ["one"], focus_chip: "one" });
+    local.receive(graphValues(GRAPH));
+    expect(store.rates.focusRoof.value?.chip.name).toBe("ONE");
+    expect(store.workload.graph.value?.graph.ops).toHaveLength(2);
+    expect(store.history.canUndo.value).toBe(false);
+  });
   it("answers each message, so that nothing waits", () => {
     const { store, changed } = start({
       ...EMPTY,
