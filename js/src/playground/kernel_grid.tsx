@@ -1,7 +1,7 @@
 // The table under the widget in which a person types kernels.
 
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
 import { useUid } from "../ui/uid.ts";
 import {
@@ -203,6 +203,8 @@ function PasteBox({ play, table, close }: PartProps & { close(): void }) {
   const id = useUid();
   const text = useSignal("");
   const fault = useSignal("");
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => box.current?.focus(), []);
   const columns = emptyRow(table.form).map((_, place) => columnName(table.form, place));
   function add() {
     const read = readPasted(text.value, table.form);
@@ -221,7 +223,7 @@ function PasteBox({ play, table, close }: PartProps & { close(): void }) {
         aria-label={words.pasteLabel}
         aria-describedby={`${id}-hint`}
         aria-invalid={fault.value !== ""}
-        ref={(box) => box?.focus()}
+        ref={box}
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value;
           fault.value = "";
