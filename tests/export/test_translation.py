@@ -211,7 +211,7 @@ def test_texts_keep_their_translations_when_they_move_and_numbers_change(lesson:
 )
 def test_the_elements_of_a_text_are_those_of_its_markdown(text: str) -> None:
     nodes = markdown.tree(text)
-    assert [one for node in nodes for one in markdown.tree(markdown.text_of(node))] == nodes
+    assert [one for node in nodes for one in markdown.tree(markdown.source([node]))] == nodes
 
 
 TRANSLATIONS = sorted((ROOT / "notebooks" / "translations").glob("*/*.po"))
