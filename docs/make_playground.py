@@ -53,7 +53,7 @@ def build() -> tuple[str, str]:
     if node is None:
         raise RuntimeError("the playground is built with Node, which is not on the path")
     command = [node, str(ROOT / "js" / "build.mjs"), "--playground", str(BUILT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own script
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603 - our own script
     if done.returncode:
         raise RuntimeError(f"the playground cannot be built:\n{done.stdout}{done.stderr}")
     sys.stdout.write(done.stdout)

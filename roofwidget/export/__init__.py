@@ -7,4 +7,4 @@ from typing import TYPE_CHECKING
 from roofwidget.support.late import late
 
 if not TYPE_CHECKING:
-    __getattr__ = late(__name__, "answers", "embed", "fallback", "page", "pictures", "session", "table")
+    __getattr__ = late(__name__, "answers", "embed", "fallback", "graph_link", "page", "pictures", "session", "table")
