@@ -66,7 +66,8 @@ snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [
 story    ``{base: {trait: value}, steps: [{caption: nodes, changes: {trait: value}, hides: boolean or [kernel],
          question: null or {key, kind, prompt: nodes, answer, unit, tolerance, options: [[text, what is said]],
          explanation: nodes, on, kernel, graph, source, difficulty}}]}``. The page only copies the graph into the file
-         of answers. A step has the values of `base` and of its `changes`.
+         of answers. A step has the values of `base` and of its `changes`. With `keeps_hidden` it hides the same
+         after its answer.
          `roofwidget.support.markdown` makes the nodes.
 others   as in Python
 ======== =========================================================================================

@@ -66,6 +66,8 @@ class ScriptStep:
         The names of kernels whose points are hidden until the question is answered; True for all kernels.
     recalls
         The key of an earlier question whose answer is shown; "" for none.
+    keeps_hidden
+        Whether what the question hides stays hidden after its answer.
     """
 
     caption: str
@@ -73,6 +75,7 @@ class ScriptStep:
     question: Mapping[str, Any] | None = None
     hides: bool | tuple[str, ...] = False
     recalls: str = ""
+    keeps_hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ class Script:
                 "question": step.question,
                 "hides": step.hides if isinstance(step.hides, bool) else list(step.hides),
                 **({"recalls": step.recalls} if step.recalls else {}),
+                **({"keeps_hidden": True} if step.keeps_hidden else {}),
             }
             for step in self.steps
         ]
@@ -135,6 +139,7 @@ def _step_of(record: Mapping[str, Any]) -> ScriptStep:
         _question_of(record["question"]),
         hides if isinstance(hides, bool) else tuple(map(str, hides)),
         str(record.get("recalls", "")),
+        record.get("keeps_hidden") is True,
     )
 
 

@@ -52,6 +52,8 @@ class Step:
         without a question they stay hidden. The kernel of a drag question is hidden without being named here.
     recalls
         The key of a question of an earlier step. The page shows what the learner answered there.
+    keeps_hidden
+        Whether the step still hides, after its answer, what its question hides. A later step asks for it.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Step:
     question: Question | None = None
     hides: bool | Iterable[str] = False
     recalls: str = ""
+    keeps_hidden: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.caption, str):
@@ -77,6 +80,8 @@ class Step:
             raise TypeError(f"a step's question is a Question or None, not {self.question!r:.60}")
         if not isinstance(self.recalls, str):
             raise TypeError(f"a step recalls the key of a question, not {self.recalls!r:.60}")
+        if not isinstance(self.keeps_hidden, bool):
+            raise TypeError(f"a step's keeps_hidden is True or False, not {self.keeps_hidden!r:.60}")
         object.__setattr__(self, "hides", _hides(self.hides))
 
 
@@ -277,7 +282,8 @@ def _script(widget: RooflineModel, steps: Iterable[Step]) -> Script:
         now = copy.wire_values(names)
         differing = {name: value for name, value in now.items() if value != base[name]}
         record = None if step.question is None else step.question.to_record()
-        made.append(ScriptStep(step.caption, differing, record, _hidden(step, copy, at), step.recalls))
+        hidden = _hidden(step, copy, at)
+        made.append(ScriptStep(step.caption, differing, record, hidden, step.recalls, step.keeps_hidden))
     # As JSON, so that a story which was saved and opened again is equal.
     return script_of(json.loads(json.dumps(Script(base, tuple(made)).to_record())))
 

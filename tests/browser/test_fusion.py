@@ -411,7 +411,7 @@ def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNote
     trail = drawn.locator("text[data-label^='trail']")
     expect(trail).to_have_count(0)
     click_edge(drawn, "gelu", "dropout")
-    expect(trail).to_have_text("2× faster")
+    expect(trail).to_have_text("this merge: 2× faster")
     drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
     ai, rate = book.python("[float(w.shown_kernels.arithmetic_intensity[1]), float(w.bound().attainable[1])]")
     drawn.chart.scroll_into_view_if_needed()

@@ -426,7 +426,7 @@ def test_an_open_question_hides_its_answer_everywhere_until_it_is_shown(
 
     before = look_everywhere()
     assert not re.search(r"138\.?7|173\.?4", before.replace("1.734 PFLOP", "")), before
-    assert "Hidden until the question is answered." in before
+    assert "Hidden while the story asks for it." in before
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tooltip")).to_have_text(re.compile("^(gemm|copy)$"))
     expect(drawn.locator("[data-rw=status]")).to_have_text("")

@@ -676,6 +676,14 @@ def test_a_hidden_kernel_that_is_also_asked_for_is_named_once() -> None:
     assert model.story.steps[0].hides == ("attention",)
 
 
+def test_a_step_that_keeps_hidden_what_a_later_one_asks_for_says_so_to_the_page(tmp_path: Path) -> None:
+    widget = rw.RooflineWidget(["v5p"], KERNELS)
+    rw.Story(widget, [rw.Step(question=bound_by(), keeps_hidden=True), ridge()])
+    kept = [step.get("keeps_hidden") for step in widget.get_state()["story"]["steps"]]
+    assert kept == [True, None]
+    assert rw.load(widget.save(tmp_path / "one.json")).story == widget.story
+
+
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -685,6 +693,7 @@ def test_a_hidden_kernel_that_is_also_asked_for_is_named_once() -> None:
         ({"question": "ridge"}, "question is a Question or None, not 'ridge'"),
         ({"hides": None}, "hides is True, False or names of kernels, not None"),
         ({"hides": [7]}, "hides is True, False or names of kernels, not [7]"),
+        ({"keeps_hidden": 1}, "keeps_hidden is True or False, not 1"),
     ],
 )
 def test_a_step_with_a_part_of_another_type_is_refused(parts: dict[str, Any], message: str) -> None:

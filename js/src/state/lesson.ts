@@ -66,12 +66,14 @@ export function createLesson(edits: Edits, workload: ReadonlySignal<Workload | u
     const needs = asked.kind === "merge" ? workload.value : undefined;
     return given.value.some((one, at) => isShown(one) || verdictOf(asked, one, at + 1, needs)?.isRight);
   });
-  const hides = steady(() => (isRevealed.value ? false : (current.value?.hides ?? false)));
+  /** Whether the step shows what its question hides. */
+  const isOpen = computed(() => isRevealed.value && !current.value?.keeps_hidden);
+  const hides = steady(() => (isOpen.value ? false : (current.value?.hides ?? false)));
   const hidden = computed((): Hidden => {
     if (typeof hides.value === "boolean") return hides.value ? "all" : NOTHING;
     return new Set(hides.value);
   });
-  const hints = steady(() => (question.value && !isRevealed.value ? hintsTo(question.value) : []));
+  const hints = steady(() => (question.value && !isOpen.value ? hintsTo(question.value) : []));
   function add(one: Attempt) {
     const asked = question.value;
     if (asked) edits.set({ answers: { ...answers.value, [asked.key]: [...given.value, one] } });

@@ -365,6 +365,8 @@ export interface StoryStep {
   readonly hides: boolean | readonly string[];
   /** The key of an earlier question whose answer is shown. */
   readonly recalls?: string;
+  /** Whether what the question hides stays hidden after its answer. */
+  readonly keeps_hidden?: boolean;
 }
 
 /** The words that a lecturer has chosen. A missing word is the first. */

@@ -548,8 +548,8 @@ export const catalogue = {
     /** Labels next to a merged kernel on the chart. */
     fewerBytes: (ratio: string) => `${ratio}× fewer bytes`,
     fewerBytesSameTime: (ratio: string) => `${ratio}× fewer bytes · same time`,
-    mergeFaster: (ratio: string) => `${ratio}× faster`,
-    mergeSlower: (ratio: string) => `${ratio}× slower`,
+    mergeFaster: (ratio: string) => `this merge: ${ratio}× faster`,
+    mergeSlower: (ratio: string) => `this merge: ${ratio}× slower`,
     working: "computing…",
     counted: (count: number) => kernels(count),
   },
@@ -1269,7 +1269,7 @@ export const catalogue = {
     isRight: "right",
     isYours: "your answer",
     /** In the place of what could tell the answer to the open question. */
-    hidden: "Hidden until the question is answered.",
+    hidden: "Hidden while the story asks for it.",
     attempts: (count: number) => (count === 1 ? "1 answer" : `${count} answers`),
     dragMarker: "Drag the marker on the chart, or move it with the arrow keys. Then check.",
     dragRoof: "Drag the roof or its slider. Then check.",

@@ -128,12 +128,12 @@ describe("what a merge gains", () => {
     return trailLines(scene, { ...trails, list } as unknown as Trails, pointsAt([[10, 200]]), times)[0]?.text;
   };
   it.each([
-    [2, 2, "2× faster"],
-    [1.4, 1.08, "1.08× faster"],
+    [2, 2, "this merge: 2× faster"],
+    [1.4, 1.08, "this merge: 1.08× faster"],
     [1.4, 1, "1.4× fewer bytes · same time"],
     [1.4, 1.004, "1.4× fewer bytes · same time"],
     [12.34, 1, "12× fewer bytes · same time"],
-    [1.4, 0.5, "2× slower"],
+    [1.4, 0.5, "this merge: 2× slower"],
     [1.4, undefined, "1.4× fewer bytes"],
   ])("of %d times fewer bytes and a speedup of %s is said as %s", (ratio, speedUp, text) => {
     expect(said(ratio, speedUp)).toBe(text);

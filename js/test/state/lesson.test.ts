@@ -62,6 +62,20 @@ describe("a step", () => {
     store.lesson.showStep(0);
     expect(bandwidth(store)).toBe(2e12);
   });
+  it("that keeps hidden what its question hides shows nothing after its answer", () => {
+    const hides = ["gelu"];
+    const question = makeQuestion();
+    const { store } = onKernels([
+      { question, hides, keeps_hidden: true },
+      { question: makeQuestion({ key: "r" }), hides },
+    ]);
+    const shown = () => [store.lesson.isRevealed.value, store.lesson.hidden.value, store.lesson.hidesHint("fusion")];
+    store.lesson.giveAnswer(100);
+    expect(shown()).toEqual([true, new Set(hides), true]);
+    store.lesson.showStep(1);
+    store.lesson.giveAnswer(100);
+    expect(shown()).toEqual([true, new Set(), false]);
+  });
   it("is left by undo, with the state of the step before", () => {
     const { store } = onKernels([{}, { changes: HBM(2e12) }]);
     store.rates.setRate("bandwidth", 5e12);

@@ -34,7 +34,7 @@ export function roofLabels(scene: Scene): Label[] {
   const numbered = isNumbered ? roofs.filter((roof) => roof !== focus) : [];
   return [
     ...groupsOf(flat, scene).map((group) => nameLabel(group, scene)),
-    // A roof without a flat in sight has its name along the slope.
+    // A roof without a flat in sight has its name along the slope, without the peak.
     ...roofs.filter((roof) => !flat.includes(roof)).map((roof) => nameLabel([roof], scene)),
     ...numbered.map((roof) => ridgeLabel(roof, scene)),
     ...(focus && levels.length === 0 ? slopeLabels(focus, scene) : []),
@@ -85,9 +85,10 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
   const entries = entriesOf(group.length > 1);
   const clock = group.length === 1 ? otherClock(first) : "";
   const measured = first === focus && group.length === 1 ? measuredPeak(scene) : "";
-  const isMany = roofs.length >= MANY_ROOFS;
+  const hasFlat = hasFlatInSight(first, scales);
+  const isBare = roofs.length >= MANY_ROOFS || !hasFlat;
   const forms = [
-    ...(isMany ? [] : [withRate(entries) + clock + measured, withRate(entries) + clock]),
+    ...(isBare ? [] : [withRate(entries) + clock + measured, withRate(entries) + clock]),
     namesAlone(entries),
     namesAlone(entriesOf(true)),
   ];
@@ -96,7 +97,7 @@ function nameLabel(group: readonly Roof[], scene: Scene): Label {
   return {
     ...{ kind: "roof", key: `roof ${first.chip.id}`, text, shorter, names: entries },
     ...{ bold: first === focus, colour: first.chip.id },
-    positions: hasFlatInSight(first, scales)
+    positions: hasFlat
       ? [
           ...aboveFlat(top, Math.min(...group.map(({ peak }) => peak)), scales),
           ...RULES.roof.positions(first, scales).map((position) => ({ ...position, isFar: true })),

@@ -49,6 +49,14 @@ export function StoryPanel({ store, height }: StoryProps) {
     if (before.current !== step && hasFocus) panel.current?.focus();
     before.current = step;
   }, [step]);
+  // An explanation that is longer than the panel makes it longer below the buttons, so that no button moves.
+  const isRevealed = store.lesson.isRevealed.value;
+  useLayoutEffect(() => {
+    const style = panel.current?.style;
+    style?.setProperty("--rw-more", "0px");
+    const asked = isRevealed && height !== undefined && panel.current?.querySelector(".rw-asked");
+    if (asked) style?.setProperty("--rw-more", `${asked.scrollHeight - asked.clientHeight}px`);
+  }, [step, isRevealed, height]);
   if (!current.value) return null;
   const [isFirst, isLast] = [step === 0, step >= steps.value - 1];
   const recalled = textOf(lookUp(store.lesson.answers.value, current.value.recalls ?? "")?.[0] ?? "", "");
@@ -57,7 +65,7 @@ export function StoryPanel({ store, height }: StoryProps) {
     <section
       ref={panel}
       class={`rw-story${height === undefined ? "" : " rw-staged"}`}
-      style={{ height: height && `${height}px` }}
+      style={{ height: height && `calc(${height}px + var(--rw-more, 0px))` }}
       aria-label={`${words.title}: ${words.step(step + 1, steps.value)}`}
       tabIndex={-1}
       {...OWN_KEYS}
