@@ -223,6 +223,8 @@ def test_the_lesson_on_fusion_has_eleven_steps_and_votes_before_it_counts() -> N
     ]
     assert [question["graded"] for question in story.questions] == [False] + 10 * [True]
     assert story.steps[7].recalls == "vote"
+    # Passes, times and the intensity of the merged chain are asked for one after the other.
+    assert [step.keeps_hidden for step in story.steps] == 4 * [True] + 7 * [False]
     # Three lines of 80 letters, or a line and a list; the step of the block has one more.
     assert max(len(step.caption) for step in story.steps) <= 4 * 80
 
