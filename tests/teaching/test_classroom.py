@@ -66,11 +66,10 @@ class Course:
         digest = hmac.new(secret, f"seed|HPC|{student}".encode(), hashlib.sha256).digest()
         return by_key(question_bank(int.from_bytes(digest[:6], "big")))
 
-    def hand_in(self, page: str, answers: dict[str, list[Any]], name: str, time: float = 1e9, **more: Any) -> Path:
+    def hand_in(self, page: str, answers: dict[str, list[Any]], name: str, **more: Any) -> Path:
         path = self.inbox / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, {**self.record(page), "answers": answers, "saved_at": "2026-11-28T08:00:00Z", **more})
-        os.utime(path, (time, time))
         return path
 
     def grade(self, *more: object) -> list[dict[str, str]]:
@@ -222,18 +221,60 @@ def test_what_is_not_from_the_page_of_the_student_has_a_status_and_no_points(cou
     assert "1 token, 1 sheet, 1 missing, 1 unknown-id, 2 damaged" in capsys.readouterr().err
 
 
-def test_the_newest_of_several_files_counts_and_all_are_named(course: Course) -> None:
+def test_the_newest_of_several_files_of_a_submission_counts_and_all_are_named(course: Course) -> None:
     page = course.pages()["007"]
     right = right_answers(course.questions("007"))
-    course.hand_in(page, right, "new.json", time=2e9)
-    course.hand_in(page, {}, "old.json", time=1e9)
-    course.hand_in(page, {}, "broken.json", time=3e9, sheet="x")
+    # What the page says counts, not the time of the file: an unpacked archive may have any order.
+    os.utime(course.hand_in(page, right, "ada/new.json", saved_at="2026-11-28T09:00:00+01:00"), (1e9, 1e9))
+    os.utime(course.hand_in(page, {}, "ada/old.json", saved_at="2026-11-28T07:59:00Z"), (2e9, 2e9))
+    course.hand_in(page, {}, "ada/broken.json", saved_at="2026-11-28T10:00:00Z", sheet="x")
     row = course.grade()[0]
     assert (row["status"], row["points"]) == ("ok", "4")
-    assert row["notes"] == "broken.json: sheet; new.json; old.json"
-    course.hand_in(page, {}, "new-2.json", time=2e9)
+    assert row["notes"] == "ada/broken.json: sheet; ada/new.json; ada/old.json"
+    course.hand_in(page, {}, "ada/new-2.json", saved_at="2026-11-28T08:00:00Z")
     row = course.grade()[0]
     assert (row["status"], row["points"]) == ("duplicate", "")
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("Ada Lovelace_11_assignsubmission_file_/a.json", "Eve_12_assignsubmission_file_/b.json"),
+        ("Ada Lovelace_11_assignsubmission_file_a.json", "Eve_12_assignsubmission_file_a.json"),
+        ("adalovelace_11_901_answers.json", "eve_LATE_12_902_answers.json"),
+        ("ada/a.json", "eve/a.json"),
+        ("a.json", "b.json"),
+    ],
+)
+def test_a_file_of_a_student_in_the_submission_of_another_one_gives_no_points(
+    own: str, other: str, course: Course
+) -> None:
+    page = course.pages()["007"]
+    right = right_answers(course.questions("007"))
+    course.hand_in(page, right, own)
+    course.hand_in(page, {}, other, saved_at="2026-12-31T08:00:00Z")
+    row = course.grade()[0]
+    assert (row["status"], row["points"], row["notes"]) == ("conflict", "", f"{own}; {other}")
+    # The same answers again harm nobody.
+    course.hand_in(page, right, other, saved_at="2026-12-31T08:00:00Z")
+    assert course.grade()[0]["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Ada_11_assignsubmission_file_/a.json", "second/Ada_11_assignsubmission_file_/zip/b.json"),
+        ("adalovelace_11_901_a.json", "adalovelace_11_902_a-1.json"),
+    ],
+)
+def test_files_of_one_submission_are_known_by_the_names_of_moodle_and_canvas(
+    names: tuple[str, str], course: Course
+) -> None:
+    page = course.pages()["007"]
+    course.hand_in(page, {}, names[0])
+    course.hand_in(page, right_answers(course.questions("007")), names[1], saved_at="2026-12-31T08:00:00Z")
+    row = course.grade()[0]
+    assert (row["status"], row["points"]) == ("ok", "4")
 
 
 def test_an_inbox_may_be_an_archive_or_have_archives_in_it(course: Course) -> None:

@@ -26,7 +26,8 @@ class Row:
     student
         The student; for a file of nobody on the list, one with the id that the file says.
     status
-        "ok"; "missing": no file; "duplicate": several files that differ, and it is not known which is the newest;
+        "ok"; "missing": no file; "duplicate": several files of a submission that differ, and it is not known which is
+        the newest; "conflict": files of several submissions that differ, one of which may be another student's work;
         "token": the file is not from the student's page; "sheet": the file has other questions; "damaged": the file
         cannot be read; "unknown-id": nobody on the list has its id.
     grades
@@ -124,13 +125,19 @@ def _row(
     notes = "; ".join(file.name if status == "ok" else f"{file.name}: {status}" for status, file in statuses)
     valid = [file for status, file in statuses if status == "ok"]
     if not valid:
-        status, file = max(statuses, key=lambda one: one[1].time)
+        status, file = max(statuses, key=lambda one: one[1].saved_at)
         return Row(student, status, handed_in=file, notes=notes)
-    newest = max(file.time for file in valid)
-    last = [file for file in valid if file.time == newest]
+    last: list[HandedIn] = []
+    for submission in dict.fromkeys(file.submission for file in valid):
+        equal = [file for file in valid if file.submission == submission]
+        newest = max(file.saved_at for file in equal)
+        last += (found := [file for file in equal if file.saved_at == newest])
+        if any(file.answers != found[0].answers for file in found):
+            return Row(student, "duplicate", notes=notes)
+    # Whoever has a file of another student can hand it in, with other answers.
     if any(file.answers != last[0].answers for file in last):
-        return Row(student, "duplicate", notes=notes)
-    return Row(student, "ok", handed_in=last[0], notes=notes)
+        return Row(student, "conflict", notes=notes)
+    return Row(student, "ok", handed_in=max(last, key=lambda file: file.saved_at), notes=notes)
 
 
 def status_of(file: HandedIn, student: str, questions: Sequence[Question], sheet: Sheet, key: ClassKey) -> str:
