@@ -15,9 +15,9 @@ from roofwidget.support.text_tables import aligned, counted, one_line
 from roofwidget.teaching import lms
 from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.classroom.gradebook import gradebook
-from roofwidget.teaching.classroom.handing_out import LEVELS, class_pages, write_table
+from roofwidget.teaching.classroom.handing_out import class_pages, write_table
 from roofwidget.teaching.classroom.inbox import handed_in
-from roofwidget.teaching.classroom.sheet import read_sheet, tolerance_of, with_tolerance
+from roofwidget.teaching.classroom.sheet import LEVELS, read_sheet, tolerance_of, with_tolerance
 from roofwidget.teaching.classroom.students import nbgrader_text, read_key, read_students
 from roofwidget.teaching.handout import class_handout
 from roofwidget.teaching.question import Question
@@ -109,6 +109,9 @@ def _add_grade(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write the item analysis: a table (.csv) or a page with a chart (.html); can be given twice",
     )
+    command.add_argument(
+        "--answers", choices=LEVELS, default=LEVELS[0], help="what the pages have of the answers, as 'pages' had it"
+    )
     command.add_argument("--decimal", choices=(".", ","), default=".", help="the decimal mark of the gradebook")
     command.set_defaults(run=_grade)
 
@@ -124,7 +127,7 @@ def _pages(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    students, sheet = read_students(options.students), read_sheet(options.sheet)
+    students, sheet = read_students(options.students), read_sheet(options.sheet, options.answers)
     key = read_key(options.key, may_make=False)
     files = handed_in(options.inbox)
     found = gradebook(students, files, sheet, key, options.counts)

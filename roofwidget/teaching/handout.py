@@ -214,15 +214,16 @@ def class_handout(
 
 def _paper(path: Path, seed: int | None) -> _Paper:
     sheet = read_sheet(path)
-    printed = tuple(_of_notebook(path) if sheet.own else _of_bank(sheet.questions(seed)))
+    questions = sheet.questions(seed)
+    printed = tuple(_of_notebook(path, questions) if sheet.own else _of_bank(questions))
     course = "" if sheet.course == sheet.title else f"{sheet.course} · "
     numbers = "" if seed is None or sheet.own else f" · {seed}"
     return _Paper(sheet.title, f"{course}sheet {sheet.id}{numbers}", printed)
 
 
-def _of_notebook(path: Path) -> Iterator[_Printed]:
-    for one in read_notebook_sheet(path).asked:
-        yield _Printed(one.question, one.caption, one.state if one.state["shown"] else None, one.language)
+def _of_notebook(path: Path, questions: list[Question]) -> Iterator[_Printed]:
+    for question, one in zip(questions, read_notebook_sheet(path).asked, strict=True):
+        yield _Printed(question, one.caption, one.state if one.state["shown"] else None, one.language)
 
 
 def _of_bank(questions: list[Question]) -> Iterator[_Printed]:

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import zipfile
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ import roofwidget as rw
 from roofwidget.cli import main
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.bank import question_bank
-from roofwidget.teaching.question import Question, by_key
+from roofwidget.teaching.classroom.sheet import Sheet
+from roofwidget.teaching.classroom.students import ClassKey
+from roofwidget.teaching.question import Question
 from tests.places import text_of, write
 
 KEYS = ("ridge-point", "square-matmul-bandwidth", "saxpy-write-allocate", "compute-time")
@@ -51,20 +54,29 @@ class Course:
         given = [str(one) for one in (self.students, self.sheet, *more, "--key", self.key)]
         return main(["class", command, *given])
 
-    def pages(self) -> dict[str, str]:
-        assert self.run("pages", "--out", self.folder / "pages") == 0
+    def pages(self, level: str = "none") -> dict[str, str]:
+        assert self.run("pages", "--out", self.folder / "pages", "--answers", level) == 0
         rows = csv.DictReader(text_of(self.folder / "pages" / "index.csv").lstrip("\ufeff").splitlines())
         return {row["id"].lstrip("'"): text_of(self.folder / "pages" / row["page"]) for row in rows}
 
     def record(self, page: str) -> dict[str, Any]:
-        found = re.search(r'<script type="application/json" id="sheet">(.*?)</script>', page)
+        found = re.search(r'<script type="application/json" (?:id="sheet"|data-hand-in)>(.*?)</script>', page)
         assert found is not None
         return dict(json.loads(found[1]))
 
-    def questions(self, student: str) -> dict[str, Question]:
-        secret = base64.b64decode(self.key.read_bytes())
-        digest = hmac.new(secret, f"seed|HPC|{student}".encode(), hashlib.sha256).digest()
-        return by_key(question_bank(int.from_bytes(digest[:6], "big")))
+    def digest(self, *parts: str) -> bytes:
+        return hmac.new(base64.b64decode(self.key.read_bytes()), "|".join(parts).encode(), hashlib.sha256).digest()
+
+    def questions(self, student: str, level: str = "none") -> dict[str, Question]:
+        sheet = hashlib.sha256(json.dumps(["HPC", "Sheet 1", KEYS, level]).encode()).hexdigest()[:12]
+        seed = int.from_bytes(self.digest("seed", "HPC", sheet, student)[:6], "big")
+        found = {}
+        for one in question_bank(seed):
+            if one.key in KEYS:
+                order = sorted(one.option_ids, key=lambda ident: self.digest("option", "HPC", sheet, one.key, ident))
+                ids = [f"a{order.index(ident) + 1}" for ident in one.option_ids]
+                found[one.key] = replace(one, option_ids=ids)
+        return found
 
     def hand_in(self, page: str, answers: dict[str, list[Any]], name: str, **more: Any) -> Path:
         path = self.inbox / name
@@ -105,7 +117,7 @@ def test_pages_have_the_numbers_of_each_student_and_neither_seed_nor_answers(cou
         message = f"page|v1|HPC|{record['sheet']}|{student}"
         digest = hmac.new(secret, message.encode(), hashlib.sha256).digest()
         assert record["token"] == base64.b32encode(digest).decode()[:16]
-        seed = int.from_bytes(hmac.new(secret, f"seed|HPC|{student}".encode(), hashlib.sha256).digest()[:6], "big")
+        seed = int.from_bytes(course.digest("seed", "HPC", record["sheet"], student)[:6], "big")
         # "The page has no answers": neither as numbers nor as texts of options.
         hidden = [str(seed), "a factor of 10³", "bytes for each FLOP. The question"]
         hidden += [said for said in questions["saxpy-write-allocate"].options.values() if said]
@@ -144,15 +156,15 @@ def test_a_page_is_one_file_that_asks_nobody_and_shows_names_as_text(course: Cou
 
 
 def test_files_are_graded_by_the_questions_of_the_key_and_found_by_their_id(course: Course) -> None:
-    pages = course.pages()
-    right = right_answers(course.questions("007"))
+    pages = course.pages("packed")
+    right = right_answers(course.questions("007", "packed"))
     course.hand_in(pages["007"], right, "Ada_123_assignsubmission_file_/x.json")
-    half = right_answers(course.questions("008"))
+    half = right_answers(course.questions("008", "packed"))
     # Two wrong, one of them right at the second attempt.
     half["ridge-point"] = [1.0, *half["ridge-point"]]
     del half["compute-time"]
     course.hand_in(pages["008"], half, "bob-answers-2.json")
-    rows = course.grade("--items", course.folder / "items.csv")
+    rows = course.grade("--answers", "packed", "--items", course.folder / "items.csv")
     assert [(row["id"], row["status"], row["points"], row["max"]) for row in rows] == [
         ("007", "ok", "4", "4"),
         ("008", "ok", "2.6667", "4"),
@@ -173,7 +185,7 @@ def test_files_are_graded_by_the_questions_of_the_key_and_found_by_their_id(cour
     assert {row["asked"] for row in items} == {"2"}
     assert "Ada" not in text_of(course.folder / "items.csv")
     # By the first answer alone.
-    assert [row["points"] for row in course.grade("--counts", "first")] == ["4", "2", ""]
+    assert [row["points"] for row in course.grade("--answers", "packed", "--counts", "first")] == ["4", "2", ""]
 
 
 def test_a_number_that_was_typed_without_its_unit_gets_the_unit_of_the_page(course: Course) -> None:
@@ -185,6 +197,49 @@ def test_a_number_that_was_typed_without_its_unit_gets_the_unit_of_the_page(cour
     typed = f"{questions['square-matmul-bandwidth'].answer / prefix:.4g} {units['square-matmul-bandwidth']}"
     course.hand_in(page, {"square-matmul-bandwidth": [typed]}, "a.json")
     assert course.grade()[0]["q:square-matmul-bandwidth"] == "1"
+
+
+def test_the_first_answer_of_a_page_without_answers_counts_and_others_are_noted(course: Course) -> None:
+    page = course.pages()["007"]
+    answers = right_answers(course.questions("007"))
+    # The page saves one answer to each question: the second try was added by hand.
+    answers["ridge-point"] = [1.0, *answers["ridge-point"]]
+    answers["compute-time"] *= 2
+    course.hand_in(page, answers, "a.json")
+    for counts in ("decay", "best", "last"):
+        row = course.grade("--counts", counts)[0]
+        assert (row["status"], row["points"], row["q:ridge-point"]) == ("ok", "3", "0")
+    assert row["notes"] == "a.json; more than one answer, of which the first counts: ridge-point, compute-time"
+    found = rw.class_check(course.inbox / "a.json", "007", sheet=course.sheet, key=course.key, counts="best")
+    assert found.points == 3
+
+
+def test_another_title_gives_other_numbers(course: Course) -> None:
+    page = course.pages()["007"]
+    write(course.sheet, SHEET.replace("Sheet 1", "Exam"))
+    other = course.pages()["007"]
+    assert course.record(page)["questions"][0]["prompt"] != course.record(other)["questions"][0]["prompt"]
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_neither_the_order_nor_the_ids_of_options_tell_the_right_one(*, is_own: bool) -> None:
+    written = rw.Question(
+        key="limit", prompt="What limits it?", answer="memory", options={"memory": "", "peak": "No.", "disk": "No."}
+    )
+    key = ClassKey(bytes(32))
+    places, ids = set(), set()
+    for title in map(str, range(40)):
+        own = (written,) if is_own else ()
+        sheet = Sheet("HPC", title, ("limit" if is_own else "saxpy-write-allocate",), own=own)
+        asked = [key.questions(sheet, student)[0] for student in ("007", "008")]
+        named = [dict(zip(one.options, one.option_ids, strict=True)) for one in asked]
+        places |= {list(one.options).index(one.answer) for one in asked}
+        ids.add(named[0][asked[0].answer])
+        # One id is the same option for all students of a sheet.
+        assert named[0] == named[1]
+    count = 3 if is_own else 4
+    assert places == set(range(count))
+    assert ids == {f"a{number}" for number in range(1, count + 1)}
 
 
 def test_a_sheet_of_marks_has_its_own_tolerance(course: Course) -> None:
@@ -316,11 +371,11 @@ def test_the_files_for_canvas_and_moodle_have_only_graded_students(course: Cours
 
 
 def test_a_decimal_comma_comes_with_semicolons(course: Course) -> None:
-    page = course.pages()["007"]
-    answers = right_answers(course.questions("007"))
+    page = course.pages("packed")["007"]
+    answers = right_answers(course.questions("007", "packed"))
     answers["ridge-point"] = [1.0, *answers["ridge-point"]]
     course.hand_in(page, answers, "a.json")
-    course.grade("--decimal", ",")
+    course.grade("--decimal", ",", "--answers", "packed")
     lines = text_of(course.folder / "gradebook.csv").splitlines()
     assert lines[1].startswith("007;Ada Lovelace;ada@example.org;A;ok;3,6667;4;91,6667;")
 
@@ -375,18 +430,20 @@ def test_a_live_page_has_the_answers_only_where_it_says_so(course: Course, capsy
         assert ("Answers are in this page" in texts[level]) is (level != "none")
         if level != "none":
             records[level] = hand_in_record(texts[level])
-    questions = course.questions("007")
-    ridge, choice = questions["ridge-point"], questions["saxpy-write-allocate"]
-    secrets = [ridge.explanation, choice.options[choice.answer], choice.explanation]
     for level, has_texts in (("none", False), ("packed", False), ("shown", True)):
+        questions = course.questions("007", level)
+        ridge, choice = questions["ridge-point"], questions["saxpy-write-allocate"]
+        secrets = [ridge.explanation, choice.options[choice.answer], choice.explanation]
         assert any(escaped(one) in texts[level] for one in secrets if one) is has_texts
     assert ("data-roofwidget" in texts["none"], "data-roofwidget" in texts["packed"]) == (False, True)
     assert [text.count("Give 3 digits.") for text in texts.values()] == [2, 0, 0]
     assert "Give 3 digits." in unpacked(texts["packed"])
     # The same file as from the page without answers, but for the units, which the live page reads itself.
-    course.run("pages", "--out", course.folder / "pages")
+    # Its numbers and its token are others: what a live page tells is of no use for marks.
     none = course.record(texts["none"])
     none.pop("units")
+    for name in ("sheet", "token", "questions"):
+        assert len({str(one.pop(name)) for one in (none, *records.values())}) == 3
     assert records["packed"] == records["shown"] == none
 
 
@@ -394,10 +451,15 @@ def test_a_file_of_a_live_page_is_graded(course: Course) -> None:
     course.run("pages", "--out", course.folder / "pages", "--answers", "packed")
     (path,) = (course.folder / "pages").glob("sheet-007-*.html")
     head = hand_in_record(text_of(path))
-    right = right_answers(course.questions("007"))
+    right = right_answers(course.questions("007", "packed"))
     answers = {key: [[], *given] if key == "ridge-point" else given for key, given in right.items()}
     write(course.inbox / "a.json", {**head, "answers": answers})
     row = course.grade()[0]
+    said = "it is of a page made with --answers packed, and this sheet is graded with --answers none"
+    assert (row["status"], row["points"], row["notes"]) == ("sheet", "", f"a.json: {said}")
+    with pytest.raises(ValueError, match=said):
+        rw.class_check(course.inbox / "a.json", "007", sheet=course.sheet, key=course.key)
+    row = course.grade("--answers", "packed")[0]
     # The answer to one question was shown before it was given.
     assert (row["status"], row["points"], row["q:ridge-point"]) == ("ok", "3", "0")
 
@@ -415,17 +477,17 @@ def test_live_pages_ask_what_needs_a_chart(course: Course) -> None:
 
 
 def test_a_test_cell_grades_the_file_of_the_students_own_page(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = course.pages()
-    answers = right_answers(course.questions("007"))
+    page = course.pages("packed")["007"]
+    answers = right_answers(course.questions("007", "packed"))
     answers["ridge-point"] = [1.0, *answers["ridge-point"]]
-    course.hand_in(pages["007"], answers, "answers.json")
+    course.hand_in(page, answers, "answers.json")
     file = course.inbox / "answers.json"
-    given: dict[str, Any] = {"sheet": course.sheet, "key": course.key}
+    given: dict[str, Any] = {"sheet": course.sheet, "key": course.key, "answers": "packed"}
     assert rw.class_check(file, "007", **given).points == pytest.approx(3 + 2 / 3)
     assert rw.class_check(file, "007", counts="first", **given).points == 3
     # The files of the sheet and the key may lie beside the notebook.
     monkeypatch.chdir(course.folder)
-    assert rw.class_check("inbox/answers.json", "007")["ridge-point"].attempts == 2
+    assert rw.class_check("inbox/answers.json", "007", answers="packed")["ridge-point"].attempts == 2
 
 
 def test_a_test_cell_refuses_what_is_not_from_the_students_own_page(course: Course) -> None:

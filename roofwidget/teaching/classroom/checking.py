@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from roofwidget.teaching.classroom.gradebook import status_of
+from roofwidget.teaching.classroom.gradebook import answers_that_count, other_level, status_of
 from roofwidget.teaching.classroom.inbox import read_file
 from roofwidget.teaching.classroom.sheet import read_sheet
 from roofwidget.teaching.classroom.students import read_key
@@ -26,6 +26,7 @@ def class_check(
     sheet: str | os.PathLike[str] = "sheet.toml",
     key: str | os.PathLike[str] = "class.key",
     counts: str = "decay",
+    answers: str = "none",
 ) -> Grades:
     """Return the grades of a student's file of answers, if it comes from the page that was made for this student.
 
@@ -39,6 +40,8 @@ def class_check(
         The sheet and the secret of the class that `class_pages` had. Where students can read it, the secret is none.
     counts
         The rule of `grade`: "decay", "first", "best" or "last".
+    answers
+        What the pages have of the answers, as `class_pages` had it. Of a page with "none" the first answers count.
 
     Raises
     ------
@@ -48,13 +51,13 @@ def class_check(
         If the file is damaged, belongs to another student or another sheet, or the sheet or the key is wrong.
     """
     check_rule(counts)
-    file, asked, secret = read_file(Path(path)), read_sheet(Path(sheet)), read_key(Path(key), may_make=False)
+    file, asked, secret = read_file(Path(path)), read_sheet(Path(sheet), answers), read_key(Path(key), may_make=False)
     if file.fault:
         raise ValueError(f"{file.name}: {file.fault}")
     if file.id != student:
         raise ValueError(f"{file.name}: it is of student '{file.id:.40}', not of '{student}'")
-    questions = asked.questions(secret.seed(asked, student))
+    questions = secret.questions(asked, student)
     status = status_of(file, student, questions, asked, secret)
     if status != "ok":
-        raise ValueError(f"{file.name}: {_REASONS[status].format(student)}")
-    return grades_of(file.answers, by_key(questions), counts)
+        raise ValueError(f"{file.name}: {other_level(file, asked) or _REASONS[status].format(student)}")
+    return grades_of(answers_that_count(file, asked), by_key(questions), counts)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from roofwidget.export.table import table_text
 from roofwidget.teaching.classroom.inbox import HandedIn
-from roofwidget.teaching.classroom.sheet import Sheet
+from roofwidget.teaching.classroom.sheet import LEVELS, Sheet
 from roofwidget.teaching.classroom.students import ClassKey, Student
 from roofwidget.teaching.grading import Grades, grades_of
 from roofwidget.teaching.item_analysis import ItemAnalysis, analysis_of
@@ -105,12 +105,14 @@ def gradebook(
             by_id[file.id].append(file)
     rows, sheets = [], []
     for student in students:
-        questions = sheet.questions(key.seed(sheet, student.id))
+        questions = key.questions(sheet, student.id)
         row = _row(student, by_id[student.id], questions, sheet, key)
         if row.status == "ok" and row.handed_in is not None:
-            given = row.handed_in.answers
+            given = answers_that_count(row.handed_in, sheet)
             sheets.append((given, questions))
-            row = Row(student, "ok", grades_of(given, by_key(questions), counts), row.handed_in, row.notes)
+            more = [name for name in sheet.keys if len(row.handed_in.answers.get(name, ())) > len(given.get(name, ()))]
+            said = f"; more than one answer, of which the first counts: {', '.join(more)}" if more else ""
+            row = Row(student, "ok", grades_of(given, by_key(questions), counts), row.handed_in, row.notes + said)
         rows.append(row)
     return Gradebook(sheet, (*rows, *strays), analysis_of(sheets, counts) if sheets else None)
 
@@ -122,7 +124,10 @@ def _row(
     if not files:
         return Row(student, "missing")
     statuses = [(status_of(file, student.id, questions, sheet, key), file) for file in files]
-    notes = "; ".join(file.name if status == "ok" else f"{file.name}: {status}" for status, file in statuses)
+    notes = "; ".join(
+        file.name if status == "ok" else f"{file.name}: {other_level(file, sheet) or status}"
+        for status, file in statuses
+    )
     valid = [file for status, file in statuses if status == "ok"]
     if not valid:
         status, file = max(statuses, key=lambda one: one[1].saved_at)
@@ -138,6 +143,21 @@ def _row(
     if any(file.answers != last[0].answers for file in last):
         return Row(student, "conflict", notes=notes)
     return Row(student, "ok", handed_in=max(last, key=lambda file: file.saved_at), notes=notes)
+
+
+def answers_that_count(file: HandedIn, sheet: Sheet) -> Mapping[str, Sequence[Any]]:
+    """Return the answers of a file by key. A page without answers saves one to each question; others were added."""
+    return {key: given[:1] for key, given in file.answers.items()} if sheet.answers == "none" else file.answers
+
+
+def other_level(file: HandedIn, sheet: Sheet) -> str:
+    """Return that a file is of a page of this sheet with more or less of the answers; "" if it is not."""
+    for level in LEVELS:
+        if level != sheet.answers and file.record.get("sheet") == replace(sheet, answers=level).id:
+            return (
+                f"it is of a page made with --answers {level}, and this sheet is graded with --answers {sheet.answers}"
+            )
+    return ""
 
 
 def status_of(file: HandedIn, student: str, questions: Sequence[Question], sheet: Sheet, key: ClassKey) -> str:

@@ -6,18 +6,14 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from roofwidget.export.table import table_text
-from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.teaching.classroom.pages import head_of, live_page, student_page
 from roofwidget.teaching.classroom.sheet import read_sheet
 from roofwidget.teaching.classroom.students import read_key, read_students, slug
 from roofwidget.teaching.lms.items import items
 from roofwidget.teaching.question import Question
-
-LEVELS: Final = ("none", "packed", "shown")
-"""What a page may have of the answers."""
 
 
 def class_pages(
@@ -55,14 +51,12 @@ def class_pages(
     ValueError
         If the list, the sheet or the key is wrong, or a page of this kind cannot ask a question of the sheet.
     """
-    if answers not in LEVELS:
-        raise ValueError(f"answers is {listed(LEVELS)}, not {answers!r}{did_you_mean(str(answers), LEVELS)}")
-    listing, asked, folder = read_students(Path(students)), read_sheet(Path(sheet)), Path(out)
+    listing, asked, folder = read_students(Path(students)), read_sheet(Path(sheet), answers), Path(out)
     secret = read_key(Path(key), may_make=True)
     today = datetime.now().astimezone().date()
     rows, pages = [], {}
     for student in listing:
-        questions = asked.questions(secret.seed(asked, student.id))
+        questions = secret.questions(asked, student.id)
         head = head_of(asked, student, secret.token(asked, student.id), questions)
         if answers == "none":
             page = student_page(asked, student, head, _items(Path(sheet), questions))

@@ -21,6 +21,8 @@ _KEYS: Final = ("course", "title", "questions", "tolerance")
 _SHARE: Final = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*%")
 _MAX_PERCENT: Final = 20
 _ID_LETTERS: Final = 12
+LEVELS: Final = ("none", "packed", "shown")
+"""What a page may have of the answers."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class Sheet:
         The distance |log2(given / right)| within which a typed number is right; None for that of each question.
     own
         Questions of a notebook, with the same numbers for all; () if the questions are those of the bank.
+    answers
+        What its pages have of the answers, one of `LEVELS`. Numbers and tokens differ by it: the answers that a live
+        page shows are of no use for marks.
     """
 
     course: str
@@ -44,17 +49,18 @@ class Sheet:
     keys: tuple[str, ...]
     tolerance: float | None = None
     own: tuple[Question, ...] = ()
+    answers: str = LEVELS[0]
 
     @property
     def id(self) -> str:
         """A name of the sheet that does not depend on the numbers of a student."""
-        text = json.dumps([self.course, self.title, self.keys])
+        text = json.dumps([self.course, self.title, self.keys, self.answers])
         return hashlib.sha256(text.encode()).hexdigest()[:_ID_LETTERS]
 
     def questions(self, seed: int | None) -> list[Question]:
-        """Return its questions with the numbers of a seed."""
+        """Return its questions with the numbers and the order of options of a seed."""
         if self.own:
-            return [with_tolerance(question, self.tolerance) for question in self.own]
+            return [with_tolerance(question.shuffled(seed), self.tolerance) for question in self.own]
         bank = {one.key: one for one in EXERCISES}
         return [with_tolerance(bank[key].question(seed), self.tolerance) for key in self.keys]
 
@@ -80,7 +86,7 @@ def tolerance_of(share: str) -> float:
     return math.log2(1 + float(found[1]) / 100)
 
 
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path, answers: str = LEVELS[0]) -> Sheet:
     """Return the sheet of a file.
 
     Parameters
@@ -88,21 +94,26 @@ def read_sheet(path: Path) -> Sheet:
     path
         A TOML file with ``course``, ``title``, ``questions`` and perhaps ``tolerance``; or an executed notebook, whose
         first heading is the title.
+    answers
+        What its pages have of the answers.
 
     Raises
     ------
     OSError
         If the file cannot be read.
     ValueError
-        If it is no sheet. The message names the file and the key.
+        If it is no sheet, or there is no such level. The message names the file and the key.
     """
+    if answers not in LEVELS:
+        raise ValueError(f"answers is {listed(LEVELS)}, not {answers!r}{did_you_mean(str(answers), LEVELS)}")
     if path.suffix.lower() == ".ipynb":
         notebook = read_notebook_sheet(path)
         questions = tuple(one.question for one in notebook.asked)
-        return Sheet(notebook.title, notebook.title, tuple(one.key for one in questions), own=questions)
+        keys = tuple(one.key for one in questions)
+        return Sheet(notebook.title, notebook.title, keys, own=questions, answers=answers)
     try:
         table = toml.parse(path.read_text(encoding="utf-8-sig"))
-        return _sheet(table)
+        return replace(_sheet(table), answers=answers)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name}: this is no UTF-8 text; save the file as UTF-8") from None
     except ValueError as error:

@@ -9,12 +9,13 @@ import io
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from roofwidget.support.did_you_mean import listed
 from roofwidget.teaching.classroom.sheet import Sheet
+from roofwidget.teaching.question import Question
 
 COLUMNS: Final = ("id", "name", "email", "section", "lms_id", "login_id")
 _SECRET_BYTES: Final = 32
@@ -108,7 +109,18 @@ class ClassKey:
 
     def seed(self, sheet: Sheet, student: str) -> int:
         """Return the seed of the numbers of a student."""
-        return int.from_bytes(self._digest("seed", sheet.course, student)[:_SEED_BYTES], "big")
+        return int.from_bytes(self._digest("seed", sheet.course, sheet.id, student)[:_SEED_BYTES], "big")
+
+    def questions(self, sheet: Sheet, student: str) -> list[Question]:
+        """Return the questions of a student. Ids of options are the same for all students, and tell nothing."""
+        return [self._with_ids(sheet, question) for question in sheet.questions(self.seed(sheet, student))]
+
+    def _with_ids(self, sheet: Sheet, question: Question) -> Question:
+        def place(ident: str) -> bytes:
+            return self._digest("option", sheet.course, sheet.id, question.key, ident)
+
+        ids = dict(zip(sorted(question.option_ids, key=place), sorted(question.option_ids), strict=True))
+        return replace(question, option_ids=tuple(ids[ident] for ident in question.option_ids))
 
     def token(self, sheet: Sheet, student: str) -> str:
         """Return the text that shows that a file comes from the page of this student."""

@@ -36,14 +36,15 @@ def content(items: Sequence[Item], title: str) -> bytes:
         {
             MANIFEST: document(root),
             f"{ident}/{ident}.xml": document(_quiz(items, ident, title)),
-            meta_path: document(_meta(ident, title, points)),
+            meta_path: document(_meta(ident, title, points, can_shuffle=all(item.can_shuffle for item in items))),
         }
     )
 
 
-def _meta(ident: str, title: str, points: int) -> Element:
+def _meta(ident: str, title: str, points: int, *, can_shuffle: bool) -> Element:
     quiz = Element("quiz", identifier=ident, xmlns=_META)
     values = {"title": title, "quiz_type": "assignment", "points_possible": f"{points:.1f}", "allowed_attempts": "1"}
+    values["shuffle_answers"] = "true" if can_shuffle else "false"
     for name, value in values.items():
         SubElement(quiz, name).text = value
     return quiz

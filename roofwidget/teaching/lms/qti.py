@@ -93,7 +93,7 @@ def _hyphenated(name: str) -> str:
 
 def _item(item: Item) -> Element:
     root = Element("assessmentItem", identifier=item.ident, title=item.name, adaptive="false", timeDependent="false")
-    kind, right = ("identifier", _option_id(item.right)) if item.is_choice else ("float", item.right.text)
+    kind, right = ("identifier", _option_id(item, item.right)) if item.is_choice else ("float", item.right.text)
     declared = SubElement(root, "responseDeclaration", identifier=_RESPONSE, cardinality="single", baseType=kind)
     SubElement(SubElement(declared, "correctResponse"), "value").text = right
     score = SubElement(root, "outcomeDeclaration", identifier=_SCORE, cardinality="single", baseType="float")
@@ -109,7 +109,7 @@ def _item(item: Item) -> Element:
         SubElement(SubElement(body, "p"), "textEntryInteraction", entry)
         _rules_of_number(processing, item)
     if item.explanation:
-        _add_markdown(_modal(root, _option_id(item.right) if item.is_choice else item.right.id), item.explanation)
+        _add_markdown(_modal(root, _option_id(item, item.right) if item.is_choice else item.right.id), item.explanation)
     if not item.is_choice:
         said = {answer.id: answer.said for answer in item.answers[1:]} | {_OTHERS: item.method}
         for ident, words in said.items():
@@ -118,8 +118,9 @@ def _item(item: Item) -> Element:
     return root
 
 
-def _option_id(answer: Answer) -> str:
-    return f"option-{answer.id}"
+def _option_id(item: Item, answer: Answer) -> str:
+    """Return a name by the place of an option: the ids of options may tell which one is right."""
+    return f"option-{item.answers.index(answer) + 1}"
 
 
 def _modal(root: Element, ident: str) -> Element:
@@ -132,7 +133,7 @@ def _choices(body: Element, item: Item) -> None:
     shuffle = {"responseIdentifier": _RESPONSE, "shuffle": "true", "maxChoices": "1"}
     interaction = SubElement(body, "choiceInteraction", shuffle)
     for answer in item.answers:
-        ident = _option_id(answer)
+        ident = _option_id(item, answer)
         choice = SubElement(interaction, "simpleChoice", identifier=ident, fixed="true" if answer.is_last else "false")
         choice.text = answer.text
         if answer.said:
