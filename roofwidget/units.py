@@ -179,6 +179,20 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
     return _DECIMAL[prefix], 1.0
 
 
+def suffix_pattern(unit: str) -> str:
+    """Return a pattern of what may stand behind a number in `parse`, for programs of other languages.
+
+    Examples
+    --------
+    >>> [bool(re.fullmatch(suffix_pattern("s"), suffix)) for suffix in ("", "ms", "seconds", "k", "B")]
+    [True, True, True, False, False]
+    """
+    letters = "[kKMGTPEZYgtpzy]" if unit in _RATES else "[kKMGTPEZY]"
+    prefix = f"(?:{letters}{'|[KMGTPE]i' if unit in {'B', 'B/s'} else ''}{'|[muµnp]' if unit in _BELOW_ONE else ''})?"
+    alone = "" if unit in _BELOW_ONE else f"|{letters}"
+    return f"(?:{prefix}{_SPELLINGS[unit]}{alone})?"
+
+
 def prefix_factor(prefix: str) -> float:
     """Return the factor of a prefix above one in any case, for tools whose units have no prefixes below one.
 

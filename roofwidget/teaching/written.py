@@ -23,6 +23,20 @@ _DIMENSIONS: Final = {
 _MAX_LETTERS: Final = 300
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _RAISED: Final = re.compile(r"(?<=10)[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
+# A name before the number, as in "N = 766", and a full stop behind it.
+_NAMED: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9_]{0,19})?\s*[=≈~]\s*")
+_STOP: Final = re.compile(r"\s*\.$")
+_PREFIXES: Final = {
+    "nano": "n",
+    "micro": "µ",
+    "milli": "m",
+    "kilo": "k",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "peta": "P",
+}
+_PREFIX: Final = re.compile(rf"^({'|'.join(_PREFIXES)})(?=[a-z])", re.IGNORECASE)
 _SPACES: Final = re.compile(r"[\u00a0\u2009\u202f]")
 _POWER: Final = re.compile(r"\s*[·*x×]\s*10(?:\^|\*\*)([+-]?[0-9]{1,3})(?![0-9])")
 # Groups of three digits with one separator, of which none follows a zero: 516,096 but not 0,250.
@@ -92,7 +106,8 @@ def as_decimal(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a text with one way of writing powers, thousands and decimal marks."""
-    plain = _SPACES.sub(" ", text.strip()).replace("−", "-")
+    plain = _SPACES.sub(" ", text.strip()).replace("−", "-").replace("\u03bc", "µ")
+    plain = _STOP.sub("", _NAMED.sub("", plain))
     plain = _RAISED.sub(lambda raised: f"^{raised[0]}", plain).translate(_SUPERSCRIPTS)
     plain = _POWER.sub(r"e\1", plain)
     plain = _THOUSANDS.sub(lambda one: one[1] + re.sub(r"[,_' ]", "", one[2]), plain)
@@ -102,6 +117,8 @@ def _plain(text: str) -> str:
 def _spelled(written: str) -> str:
     """Return a unit in words as `roofwidget.units` spells it."""
     known = re.sub(r"\s+per\s+", "/", written, flags=re.IGNORECASE)
+    known = re.sub(r"/seconds?$", "/s", known, flags=re.IGNORECASE)
+    known = _PREFIX.sub(lambda prefix: _PREFIXES[prefix[1].lower()], known)
     return re.sub(r"^([kKMGTP]?)F/B$", r"\1FLOP/B", known)
 
 

@@ -23,10 +23,11 @@ import roofwidget as rw
 from roofwidget.cli import main
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.bank import question_bank
+from roofwidget.teaching.classroom.pages import READER, pattern_of
 from roofwidget.teaching.classroom.sheet import Sheet
 from roofwidget.teaching.classroom.students import ClassKey
 from roofwidget.teaching.question import Question
-from tests.places import text_of, write
+from tests.places import golden, text_of, write
 
 KEYS = ("ridge-point", "square-matmul-bandwidth", "saxpy-write-allocate", "compute-time")
 SHEET = 'course = "HPC"\ntitle = "Sheet 1"\ntolerance = "1 %"\nquestions = ' + json.dumps(KEYS)
@@ -36,6 +37,7 @@ id;name;email;section;lms_id;login_id
 008;=HYPERLINK("x");bob@example.org;B;12;bob
 009;Cem Öz;cem@example.org;;13;cem
 """
+GOLDEN = golden("answers.json")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -190,11 +192,11 @@ def test_files_are_graded_by_the_questions_of_the_key_and_found_by_their_id(cour
 
 def test_a_number_that_was_typed_without_its_unit_gets_the_unit_of_the_page(course: Course) -> None:
     page = course.pages()["007"]
-    units = course.record(page)["units"]
+    numbers = course.record(page)["numbers"]
     questions = course.questions("007")
-    assert (units["ridge-point"], units["saxpy-write-allocate"]) == ("FLOP/B", "")
-    prefix = {"T": 1e12, "G": 1e9}[units["square-matmul-bandwidth"][0]]
-    typed = f"{questions['square-matmul-bandwidth'].answer / prefix:.4g} {units['square-matmul-bandwidth']}"
+    assert (numbers["ridge-point"][0], "saxpy-write-allocate" in numbers) == ("FLOP/B", False)
+    unit = numbers["square-matmul-bandwidth"][0]
+    typed = f"{questions['square-matmul-bandwidth'].answer / {'T': 1e12, 'G': 1e9}[unit[0]]:.4g} {unit}"
     course.hand_in(page, {"square-matmul-bandwidth": [typed]}, "a.json")
     assert course.grade()[0]["q:square-matmul-bandwidth"] == "1"
 
@@ -240,6 +242,31 @@ def test_neither_the_order_nor_the_ids_of_options_tell_the_right_one(*, is_own: 
     count = 3 if is_own else 4
     assert places == set(range(count))
     assert ids == {f"a{number}" for number in range(1, count + 1)}
+
+
+@pytest.mark.parametrize("case", GOLDEN["typed"] + GOLDEN["written"], ids=lambda case: f"{case['text']} {case['unit']}")
+def test_a_page_without_answers_reads_what_python_reads(case: dict[str, Any]) -> None:
+    quickjs = pytest.importorskip("quickjs")
+    read = quickjs.Context().eval(f"{READER}; (text, pattern) => read(text, pattern) !== undefined")
+    assert read(case["text"], pattern_of(case["unit"])) is (case["value"] is not None)
+
+
+def test_what_cannot_be_read_is_in_the_notes(course: Course) -> None:
+    answers = {"ridge-point": ["about 12"], "saxpy-write-allocate": ["a9"], "compute-time": ["12 B"]}
+    course.hand_in(course.pages()["007"], answers, "a.json")
+    said = "cannot be read: ridge-point 'about 12', saxpy-write-allocate 'a9', compute-time '12 B'"
+    assert course.grade()[0]["notes"] == f"a.json; {said}"
+
+
+def test_a_page_without_answers_says_what_it_does_and_asks_for_no_drag(course: Course) -> None:
+    write(course.sheet, 'course = "HPC"\ntitle = "Places"\nquestions = ["layernorm-place", "flash-bandwidth-needed"]')
+    page = course.pages()["007"]
+    assert "Drag" not in page.split("<script")[0]
+    assert "Find its intensity. Enter a number in FLOP/B." in page
+    assert "Nothing is checked here" in page
+    assert re.search(r" · sheet [0-9a-f]{12} · token [A-Z2-7]{16}<", page)
+    # Enter in a field does nothing.
+    assert '<button type="button">' in page
 
 
 def test_a_sheet_of_marks_has_its_own_tolerance(course: Course) -> None:
@@ -441,7 +468,7 @@ def test_a_live_page_has_the_answers_only_where_it_says_so(course: Course, capsy
     # The same file as from the page without answers, but for the units, which the live page reads itself.
     # Its numbers and its token are others: what a live page tells is of no use for marks.
     none = course.record(texts["none"])
-    none.pop("units")
+    none.pop("numbers")
     for name in ("sheet", "token", "questions"):
         assert len({str(one.pop(name)) for one in (none, *records.values())}) == 3
     assert records["packed"] == records["shown"] == none

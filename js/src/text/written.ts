@@ -13,6 +13,10 @@ const MAX_LETTERS = 300;
 const [SUPERSCRIPTS, DIGITS] = ["⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"];
 const RAISED = /(?<=10)[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+/g;
 const SUPERSCRIPT = /[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/g;
+/** A name before the number, as in "N = 766", and a full stop behind it. */
+const AROUND = /^(?:[A-Za-z][A-Za-z0-9_]{0,19})?\s*[=≈~]\s*|\s*\.$/g;
+const PREFIXES = "nano micro milli kilo mega giga tera peta".split(" ");
+const PREFIX = new RegExp(`^(${PREFIXES.join("|")})(?=[a-z])`, "i");
 const SPACES = /[\u00a0\u2009\u202f]/g;
 const POWER = /\s*[·*x×]\s*10(?:\^|\*\*)([+-]?[0-9]{1,3})(?![0-9])/g;
 /** Groups of three digits with one separator, of which none follows a zero: 516,096 but not 0,250. */
@@ -27,6 +31,8 @@ function plain(text: string): string {
   return (isDecimal ? numerals.read(text) : text)
     .replace(SPACES, " ")
     .replaceAll("−", "-")
+    .replaceAll("\u03bc", "µ")
+    .replace(AROUND, "")
     .replace(RAISED, "^$&")
     .replace(SUPERSCRIPT, (raised) => DIGITS[SUPERSCRIPTS.indexOf(raised)] as string)
     .replace(POWER, "e$1")
@@ -36,7 +42,11 @@ function plain(text: string): string {
 
 /** Returns a unit in words as the other boxes of the page read it. */
 const spelled = (written: string) =>
-  written.replace(/\s+per\s+/gi, "/").replace(/^([kKMGTP]?)F\/B$/, (_, prefix: string) => `${prefix}FLOP/B`);
+  written
+    .replace(/\s+per\s+/gi, "/")
+    .replace(/\/seconds?$/i, "/s")
+    .replace(PREFIX, (name) => "nµmkMGTP"[PREFIXES.indexOf(name.toLowerCase())] as string)
+    .replace(/^([kKMGTP]?)F\/B$/, (_, prefix: string) => `${prefix}FLOP/B`);
 
 /**
  * Reads a number that answers a question, in base units of the unit that is asked for. If the text is no such number,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -10,7 +11,7 @@ from roofwidget.export.table import table_text
 from roofwidget.teaching.classroom.inbox import HandedIn
 from roofwidget.teaching.classroom.sheet import LEVELS, Sheet
 from roofwidget.teaching.classroom.students import ClassKey, Student
-from roofwidget.teaching.grading import Grades, grades_of
+from roofwidget.teaching.grading import Grades, grades_of, tried
 from roofwidget.teaching.item_analysis import ItemAnalysis, analysis_of
 from roofwidget.teaching.question import Question, by_key
 
@@ -111,8 +112,11 @@ def gradebook(
             given = answers_that_count(row.handed_in, sheet)
             sheets.append((given, questions))
             more = [name for name in sheet.keys if len(row.handed_in.answers.get(name, ())) > len(given.get(name, ()))]
+            unread = _unreadable(given, questions)
             said = f"; more than one answer, of which the first counts: {', '.join(more)}" if more else ""
-            row = Row(student, "ok", grades_of(given, by_key(questions), counts), row.handed_in, row.notes + said)
+            row = Row(
+                student, "ok", grades_of(given, by_key(questions), counts), row.handed_in, row.notes + said + unread
+            )
         rows.append(row)
     return Gradebook(sheet, (*rows, *strays), analysis_of(sheets, counts) if sheets else None)
 
@@ -143,6 +147,16 @@ def _row(
     if any(file.answers != last[0].answers for file in last):
         return Row(student, "conflict", notes=notes)
     return Row(student, "ok", handed_in=max(last, key=lambda file: file.saved_at), notes=notes)
+
+
+def _unreadable(given: Mapping[str, Sequence[Any]], questions: Sequence[Question]) -> str:
+    found = [
+        f"{one.key} {reprlib.repr(answer.value)}"
+        for one in questions
+        for answer in tried(one, given.get(one.key, ()))
+        if answer.check.said == "invalid"
+    ]
+    return f"; cannot be read: {', '.join(found)}" if found else ""
 
 
 def answers_that_count(file: HandedIn, sheet: Sheet) -> Mapping[str, Sequence[Any]]:

@@ -59,7 +59,7 @@ def class_pages(
         questions = secret.questions(asked, student.id)
         head = head_of(asked, student, secret.token(asked, student.id), questions)
         if answers == "none":
-            page = student_page(asked, student, head, _items(Path(sheet), questions))
+            page = student_page(asked, student, head, questions, _items(Path(sheet), questions))
         else:
             page = live_page(asked, student, head, questions, today, is_shown=answers == "shown")
         name = f"sheet-{''.join(slug(student.id))}-{secret.file_letters(asked, student.id)}.html"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
+from roofwidget import units
 from roofwidget.export import page
 from roofwidget.export.answers import FORMAT, VERSION
 from roofwidget.model import RooflineModel
@@ -30,15 +32,54 @@ button { font: inherit; padding: 6px 16px; }
 @page { size: A4; margin: 18mm 16mm; }
 @media print { button, [role=status] { display: none; } }
 """
+_HOW: Final = (
+    "Nothing is checked here: the page does not know the answers. This browser keeps what you enter. At the end choose "
+    "<em>Save answers</em>, and hand in the saved file, not this page, where your course collects files. The line above"
+    " says whose page this is, of which sheet, and the token by which your file is known as yours: give it to nobody."
+)
 _CONTAINS_ANSWERS: Final = "Answers are in this page: it checks what you enter."
+# Reads what `roofwidget.teaching.written` reads, without the value of its unit.
+READER: Final = """\
+const read = (text, pattern) => {
+  const plain = text.trim().replace(/[\\u00a0\\u2009\\u202f]/g, " ").replaceAll("−", "-").replaceAll("\\u03bc", "µ")
+    .replace(/^(?:[A-Za-z][A-Za-z0-9_]{0,19})?\\s*[=≈~]\\s*|\\s*\\.$/g, "")
+    .replace(/(?<=10)[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+/g, "^$&")
+    .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/g, (raised) => "0123456789-"["⁰¹²³⁴⁵⁶⁷⁸⁹⁻".indexOf(raised)])
+    .replace(/\\s*[·*x×]\\s*10(?:\\^|\\*\\*)([+-]?[0-9]{1,3})(?![0-9])/g, "e$1")
+    .replace(/(?<![0-9.,_'])([1-9][0-9]{0,2})(([,_' ])[0-9]{3}(?:\\3[0-9]{3})*)(?![0-9])/g,
+      (_, first, rest) => first + rest.replace(/[,_' ]/g, ""))
+    .replace(/(?<=[0-9]),(?=[0-9]+(?![0-9,]))/, ".");
+  const number = "([+-]?(?:[0-9]+(?:\\\\.[0-9]*)?|\\\\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)";
+  const found = new RegExp(`^${number}(?:\\\\s*/\\\\s*${number})?\\\\s*([^]*)$`).exec(plain);
+  if (!found) return undefined;
+  const value = Number(found[1]) / Number(found[2] ?? 1);
+  const names = ["nano", "micro", "milli", "kilo", "mega", "giga", "tera", "peta"];
+  const unit = found[3].trim();
+  const spelled = unit.replace(/\\s+per\\s+/gi, "/").replace(/\\/seconds?$/i, "/s")
+    .replace(new RegExp(`^(${names.join("|")})(?=[a-z])`, "i"), (name) => "nµmkMGTP"[names.indexOf(name.toLowerCase())])
+    .replace(/^([kKMGTP]?)F\\/B$/, "$1FLOP/B");
+  return Number.isFinite(value) && new RegExp(`^(?:${pattern})$`).test(spelled) ? { value, unit } : undefined;
+};
+"""
 # What was entered is kept in the browser by the token, so that a reload loses nothing.
 _SCRIPT: Final = """\
 (() => {
+READER
   const sheet = JSON.parse(document.getElementById("sheet").textContent);
   const form = document.querySelector("form");
   const status = document.querySelector("[role=status]");
   const place = "roofwidget-sheet-" + sheet.token;
   const entered = () => Object.fromEntries(new FormData(form));
+  const echo = (field) => {
+    const [unit, pattern] = sheet.numbers[field.name];
+    const typed = field.value.trim();
+    const found = read(typed, pattern);
+    const behind = (found?.unit || unit).replace(/^u(?=s)/, "µ");
+    const said = found
+      ? `Read as ${Number(found.value.toPrecision(6))} ${behind}`
+      : `Cannot be read: write a number, such as 12 ${unit}`;
+    field.parentNode.nextElementSibling.textContent = typed && said.trim();
+  };
   try {
     for (const [key, value] of Object.entries(JSON.parse(localStorage.getItem(place)) ?? {})) {
       const field = form.elements.namedItem(key);
@@ -47,19 +88,24 @@ _SCRIPT: Final = """\
   } catch {}
   const count = () => Object.values(entered()).filter((value) => value.trim()).length;
   const say = (text) => { status.textContent = `${count()} of ${sheet.questions.length} answered. ${text}`; };
+  for (const field of form.querySelectorAll("input[type=text]")) {
+    echo(field);
+    field.addEventListener("input", () => echo(field));
+  }
   form.addEventListener("input", () => {
     try { localStorage.setItem(place, JSON.stringify(entered())); } catch {}
     say("Not saved as a file yet.");
   });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  // Enter in a field sends a form: it saves nothing here.
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.querySelector("button").addEventListener("click", () => {
     const given = entered();
     const answers = {};
-    const { units, file, ...head } = sheet;
+    const { numbers, file, ...head } = sheet;
     for (const { key } of sheet.questions) {
       const value = (given[key] ?? "").trim();
-      const unit = units[key];
-      if (value) answers[key] = [unit && !/[A-Za-zµ%]$/.test(value) ? `${value} ${unit}` : value];
+      const found = numbers[key] && read(value, numbers[key][1]);
+      if (value) answers[key] = [found && !found.unit ? `${found.value} ${numbers[key][0]}`.trim() : value];
     }
     const text = JSON.stringify({ ...head, answers, saved_at: new Date().toISOString() }, null, 1);
     const link = document.createElement("a");
@@ -70,7 +116,7 @@ _SCRIPT: Final = """\
   });
   say("");
 })();
-"""
+""".replace("READER\n", READER)
 
 
 def head_of(sheet: Sheet, student: Student, token: str, questions: Sequence[Question]) -> dict[str, Any]:
@@ -87,20 +133,38 @@ def head_of(sheet: Sheet, student: Student, token: str, questions: Sequence[Ques
     }
 
 
-def student_page(sheet: Sheet, student: Student, head: Mapping[str, Any], items: Sequence[Item]) -> str:
-    """Return the HTML of a page. It has neither answers nor the seed, and asks no network for anything."""
-    record = {**head, "units": {item.key: item.unit for item in items}}
+def student_page(
+    sheet: Sheet, student: Student, head: Mapping[str, Any], questions: Sequence[Question], items: Sequence[Item]
+) -> str:
+    """Return the HTML of a page. It has neither answers nor the seed, and asks no network for anything.
+
+    `items` has an item for each question.
+    """
+    numbers = {
+        one.key: [item.unit, pattern_of(one.unit)]
+        for one, item in zip(questions, items, strict=True)
+        if not item.is_choice
+    }
+    record = {**head, "numbers": numbers}
     fields = "\n".join(_field(at, item) for at, item in enumerate(items, start=1))
     body = f"""\
 {_header(sheet, student, head)}
+<p>{_HOW}</p>
 <form>
 {fields}
-<button>Save answers</button>
+<button type="button">Save answers</button>
 <p role="status"></p>
 </form>
 <script type="application/json" id="sheet">{_json(record)}</script>
 <script>{_SCRIPT}</script>"""
     return html_document.document(body, title=sheet.title, language=ENGLISH, style=_STYLE, scripts=[_SCRIPT])
+
+
+def pattern_of(unit: str) -> str:
+    """Return a pattern of what may stand behind a number in a unit."""
+    if unit in units.UNITS:
+        return units.suffix_pattern(unit)
+    return f"(?:{re.escape(unit)})?" if unit else "%?"
 
 
 def live_page(
@@ -134,7 +198,7 @@ def live_page(
 
 def _header(sheet: Sheet, student: Student, head: Mapping[str, Any]) -> str:
     who = f"{student.name} · {student.id}" if student.name else student.id
-    line = " · ".join(dict.fromkeys([sheet.course, who, f"sheet {sheet.id}", str(head["token"])]))
+    line = " · ".join(dict.fromkeys([sheet.course, who, f"sheet {sheet.id}", f"token {head['token']}"]))
     return f"<header>\n<h1>{escaped(sheet.title)}</h1>\n<p>{escaped(line)}</p>\n</header>"
 
 
@@ -161,5 +225,6 @@ def _field(number: int, item: Item) -> str:
         )
     else:
         label = f"Number{f' in {escaped(item.unit)}' if item.unit else ''}"
-        inputs = f'<label>{label} <input type="text" name="{name}" autocomplete="off" maxlength="100"></label>'
+        field = f'<input type="text" name="{name}" autocomplete="off" maxlength="100">'
+        inputs = f'<label>{label} {field}</label><span aria-live="polite"></span>'
     return f"<fieldset><legend>{number}</legend>{markdown.html(item.prompt)}\n{inputs}</fieldset>"

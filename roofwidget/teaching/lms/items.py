@@ -22,6 +22,8 @@ _EXACT_DIGITS: Final = 15
 _MIN_TOLERANCE: Final = 1e-4
 # Below this tolerance two digits are not enough.
 _NEEDS_THREE_DIGITS: Final = math.log2(1.02)
+# How the prompts of the bank ask for a drag.
+_DRAG: Final = re.compile(r"Drag\s+the\s+[a-z]+(?:\s+[a-z]+)?\s+to\s+")
 # XML 1.0 has no other characters.
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -174,11 +176,13 @@ def _asked(question: Question) -> str:
     """Return the prompt of a number with its unit, and without a drag."""
     _, unit = _scale(question)
     said = []
+    prompt = question.prompt
     if question.kind == "drag":
-        said.append(f"Enter a number in {unit} instead of dragging.")
+        prompt, count = _DRAG.subn("Find ", prompt)
+        said.append(f"Enter a number in {unit}{'' if count else ' instead of dragging'}.")
     elif unit and f" in {unit}" not in question.prompt:
         said.append(f"Enter a number in {unit}.")
-    return " ".join([question.prompt, *said, *_digits_note(question)])
+    return " ".join([prompt, *said, *_digits_note(question)])
 
 
 def with_digits(question: Question) -> Question:
