@@ -22,11 +22,9 @@ from roofwidget.export.table import csv_cell
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import aligned, counted, html_table, html_with_notes, one_line
 from roofwidget.teaching.grading import Answers, Tried, check_rule, grades_of, read_answers, tried
-from roofwidget.teaching.item_page import item_page
+from roofwidget.teaching.item_page import MIN_STUDENTS, item_page
 from roofwidget.teaching.question import Question, by_key
 
-_MIN_STUDENTS: Final = 30
-"""With fewer students the standard error of a correlation is above 0.18: no flag is raised."""
 _GROUP: Final = 0.27
 _THIRD: Final = 1 / 3
 _HARD, _EASY = 0.2, 0.95
@@ -112,6 +110,8 @@ class ItemStatistics:
         Quartiles of log2(given / right) of the first numbers; NaN where there are none.
     flags
         What to look at; none for fewer than 30 students.
+    prompt
+        What is asked, with the numbers of the first student.
     """
 
     key: str
@@ -129,6 +129,7 @@ class ItemStatistics:
     unreadable_share: float
     log2_ratios: tuple[float, float, float]
     flags: tuple[str, ...]
+    prompt: str
 
 
 @dataclass(frozen=True)
@@ -335,8 +336,9 @@ def _statistics(
         unreadable_share=float(np.mean([bool(some) for some in unreadable])),
         log2_ratios=_quartiles(logs),
         flags=(),
+        prompt=questions[0].prompt,
     )
-    if len(questions) < _MIN_STUDENTS:
+    if len(questions) < MIN_STUDENTS:
         return found
     return replace(found, flags=tuple(_flags(found, questions, is_right_first, totals)))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from roofwidget.support import html_document
 from roofwidget.support.languages import ENGLISH
-from roofwidget.support.text_tables import counted, escaped
+from roofwidget.support.text_tables import counted, escaped, one_line
 
 if TYPE_CHECKING:
     from roofwidget.teaching.item_analysis import ItemAnalysis, ItemStatistics, WrongAnswer
@@ -38,6 +38,10 @@ svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 section { break-inside: avoid; }
 @page { size: A4; margin: 18mm 16mm; }
 """
+MIN_STUDENTS: Final = 30
+"""With fewer students the standard error of a correlation is above 0.18: no flag is raised."""
+# The tolerance of a typed number as |log2|: quartiles within it are those of right answers.
+_SLIGHT: Final = math.log2(1.05)
 _WIDTH, _HEIGHT = 640, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 16, 48
 _RADIUS: Final = 5
@@ -56,6 +60,13 @@ _NOTE: Final = (
 )
 
 
+_TOO_FEW: Final = (
+    f"No question has a flag: among fewer than {MIN_STUDENTS} students chance alone gives correlations as large as "
+    "those that flags are about."
+)
+_PROMPT_LETTERS: Final = 200
+
+
 def item_page(analysis: ItemAnalysis, title: str) -> str:
     """Return the HTML of the page."""
     reliability = f"{analysis.reliability:.2f}" if math.isfinite(analysis.reliability) else "unknown"
@@ -66,8 +77,9 @@ def item_page(analysis: ItemAnalysis, title: str) -> str:
             f"<p>{counted(analysis.students, 'student')}, {analysis.reliability_name} {reliability}</p>",
             _chart(analysis.items),
             f"<p>{_NOTE}</p>",
+            *([] if analysis.students >= MIN_STUDENTS else [f"<p>{_TOO_FEW}</p>"]),
             _table(_COLUMNS, (_row(at, one) for at, one in enumerate(analysis.items, start=1)), _NUMBERS),
-            *(_section(at, one) for at, one in enumerate(analysis.items, start=1)),
+            *(_section(at, one, analysis.students) for at, one in enumerate(analysis.items, start=1)),
             "</main>",
         )
     )
@@ -158,18 +170,28 @@ def _row(at: int, one: ItemStatistics) -> list[str]:
     ]
 
 
-def _section(at: int, one: ItemStatistics) -> str:
-    """Return the wrong answers of a question in full."""
+def _section(at: int, one: ItemStatistics, students: int) -> str:
+    """Return the wrong answers of a question in full, with its prompt as the first student had it."""
     parts = [f"<section><h2>{at}. {escaped(one.key)}</h2>"]
+    parts.append(f"<p>{escaped(one_line(one.prompt, _PROMPT_LETTERS))}</p>")
     if one.flags:
         parts.append(f'<p class="flag">{escaped(", ".join(one.flags))}</p>')
     if one.wrong:
-        columns = ("wrong first answer", "", "of all", "top third", "bottom third", "what it is told")
+        third = counted(max(1, round(students / 3)), "student")
+        columns = (
+            "wrong first answer",
+            "",
+            "of all",
+            f"top third: {third}",
+            f"bottom third: {third}",
+            "what it is told",
+        )
         parts.append(_table(columns, map(_wrong, one.wrong), range(2, 5)))
     else:
         parts.append("<p>No wrong first answer.</p>")
-    if math.isfinite(one.log2_ratios[1]):
-        low, middle, high = (f"{2**ratio:.3g}" for ratio in one.log2_ratios)
+    low, middle, high = (f"{2**ratio:.3g}" for ratio in one.log2_ratios)
+    # If most numbers are right, their quartiles say nothing.
+    if math.isfinite(one.log2_ratios[1]) and max(map(abs, one.log2_ratios)) > _SLIGHT:
         parts.append(
             f"<p>The middle half of the numbers is {low} to {high} times the right one; the median is {middle}.</p>"
         )

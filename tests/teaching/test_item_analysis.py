@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import roofwidget as rw
+from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.grading import grades_of
 from roofwidget.teaching.item_analysis import analysis_of, chi_square_tail
@@ -276,9 +277,19 @@ def test_the_page_has_a_mark_for_each_question_and_all_wrong_answers_with_their_
     assert "<title>one: p 0.67, r 0.34</title>" in page
     assert "33%: no. It is so." in page
     assert "6 students, KR-20 0.36" in page
+    # Why there are no flags, what was asked, and how many a third are.
+    assert "No question has a flag: among fewer than 30 students" in page
+    assert f"<p>{escaped(ITEMS[0].prompt)}</p>" in page
+    assert "top third: 2 students" in page
     assert "script-src 'none'" in page
     assert "<script" not in page
     assert not re.search(r'(src|href)="', page)
+
+
+def test_the_page_says_nothing_of_the_spread_of_right_numbers(tmp_path: Path) -> None:
+    number = Question(key="n", prompt="n", answer=100.0)
+    found = rw.item_analysis([{"n": 100}] * 9 + [{"n": 500}], [number])
+    assert "The middle half" not in text_of(found.to_html(tmp_path / "items.html"))
 
 
 def test_the_page_marks_flags_by_shape_and_says_what_could_not_be_read(tmp_path: Path) -> None:
@@ -292,5 +303,6 @@ def test_the_page_marks_flags_by_shape_and_says_what_could_not_be_read(tmp_path:
     assert "The middle half of the numbers is 3 to 3 times the right one; the median is 3." in page
     answers += [{"n": 100, "one": "no"}, {"n": 100, "one": "yes"}]
     page = text_of(rw.item_analysis(answers, number).to_html(tmp_path / "items.html"))
+    assert "No question has a flag" not in page
     # Both questions have flags now, and a correlation.
     assert len(re.findall('<rect class="flagged"', page)) == 2
