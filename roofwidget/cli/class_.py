@@ -42,6 +42,13 @@ docs/teaching.md says more.
 _BANK: Final = "bank"
 _MAX_VARIANTS: Final = 1000
 _PROMPT_LETTERS: Final = 70
+_FEW_QUESTIONS: Final = 10
+# What is wrong if most files of a class have the same fault.
+_HINTS: Final = {
+    "token": "most files have another token: is {key} the key with which the pages were made?",
+    "sheet": "most files are of another sheet: are {sheet} and --answers those with which the pages were made?",
+    "unknown-id": "most files are of nobody in {students}: has it lost leading zeros of ids?",
+}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -110,6 +117,13 @@ def _add_grade(command: argparse.ArgumentParser) -> None:
         help="also write the item analysis: a table (.csv) or a page with a chart (.html); can be given twice",
     )
     command.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="a question that does not count, such as a faulty one; can be given several times",
+    )
+    command.add_argument(
         "--answers", choices=LEVELS, default=LEVELS[0], help="what the pages have of the answers, as 'pages' had it"
     )
     command.add_argument("--decimal", choices=(".", ","), default=".", help="the decimal mark of the gradebook")
@@ -128,9 +142,9 @@ def _pages(options: argparse.Namespace) -> int:
 
 def _grade(options: argparse.Namespace) -> int:
     students, sheet = read_students(options.students), read_sheet(options.sheet, options.answers)
-    key = read_key(options.key, may_make=False)
+    key = read_key(options.key)
     files = handed_in(options.inbox)
-    found = gradebook(students, files, sheet, key, options.counts)
+    found = gradebook(students, files, sheet, key, options.counts, drop=options.drop)
     _write(options.out, found.table(options.decimal))
     _write(options.out.with_name("canvas.csv"), found.canvas())
     _write(options.out.with_name("moodle.csv"), found.moodle())
@@ -140,6 +154,9 @@ def _grade(options: argparse.Namespace) -> int:
             print(found.analysis.to_html(path, title=sheet.title) if is_page else found.analysis.to_csv(path))
     statuses = Counter(row.status for row in found.rows)
     said = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    for status, hint in _HINTS.items():
+        if 2 * statuses[status] > len(files):
+            say(hint.format(key=options.key, sheet=options.sheet.name, students=options.students.name))
     say(f"{counted(len(files), 'file')} of answers in {options.inbox}: {said}")
     return 0
 
@@ -241,17 +258,22 @@ def _questions(source: str, seeds: Sequence[int]) -> tuple[str, list[Sequence[Qu
 
 def _add_questions(command: argparse.ArgumentParser) -> None:
     command.add_argument("words", nargs="*", metavar="WORD", help="only questions whose key or prompt has these words")
+    command.add_argument(
+        "--full", action="store_true", help="whole prompts, also where there are more than 10 questions"
+    )
     command.set_defaults(run=_questions_of_the_bank)
 
 
 def _questions_of_the_bank(options: argparse.Namespace) -> int:
     words = [word.casefold() for word in options.words]
     found = [
-        [one.key, one.kind, str(one.difficulty), one_line(one.prompt, _PROMPT_LETTERS)]
+        [one.key, one.kind, str(one.difficulty), " ".join(one.prompt.split())]
         for one in question_bank()
         if all(word in f"{one.key} {one.prompt}".casefold() for word in words)
     ]
     if not found:
         raise ValueError(f"no question of the bank has {listed(options.words)}")
+    if len(found) > _FEW_QUESTIONS and not options.full:
+        found = [[*cells, one_line(prompt, _PROMPT_LETTERS)] for *cells, prompt in found]
     print("\n".join(aligned([["key", "kind", "difficulty", "question"], *found], right=[2])))
     return 0

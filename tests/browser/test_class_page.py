@@ -26,7 +26,7 @@ def test_what_a_student_enters_survives_a_reload_and_is_graded_from_the_saved_fi
     key = tmp_path / "class.key"
     assert main(["class", "pages", *given, "--key", str(key), "--out", str(tmp_path / "pages")]) == 0
     (path,) = (tmp_path / "pages").glob("*.html")
-    questions = read_key(key, may_make=False).questions(read_sheet(sheet), "0 7")
+    questions = read_key(key).questions(read_sheet(sheet), "0 7")
     ridge, bandwidth, choice = questions
     faults: list[str] = []
     with browser.new_context(viewport={"width": 320, "height": 800}) as context:
@@ -64,9 +64,9 @@ def test_a_live_page_checks_answers_and_saves_a_file_that_says_whose_it_is(brows
         tmp_path / "sheet.toml", 'course = "HPC"\ntitle = "Sheet"\nquestions = ["layernorm-place", "ridge-point"]'
     )
     key = tmp_path / "class.key"
-    index = rw.class_pages(students, sheet, tmp_path / "pages", key=key, answers="packed")
-    (path,) = index.parent.glob("*.html")
-    _, ridge = read_key(key, may_make=False).questions(read_sheet(sheet, "packed"), "0 7")
+    rw.class_pages(students, sheet, tmp_path / "pages", key=key, answers="packed")
+    (path,) = (tmp_path / "pages").glob("*.html")
+    _, ridge = read_key(key).questions(read_sheet(sheet, "packed"), "0 7")
     with browser.new_context() as context:
         page = context.new_page()
         page.goto(f"{path.as_uri()}#step=2")

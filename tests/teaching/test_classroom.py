@@ -58,7 +58,7 @@ class Course:
 
     def pages(self, level: str = "none") -> dict[str, str]:
         assert self.run("pages", "--out", self.folder / "pages", "--answers", level) == 0
-        rows = csv.DictReader(text_of(self.folder / "pages" / "index.csv").lstrip("\ufeff").splitlines())
+        rows = csv.DictReader(text_of(self.folder / "pages.csv").lstrip("\ufeff").splitlines())
         return {row["id"].lstrip("'"): text_of(self.folder / "pages" / row["page"]) for row in rows}
 
     def record(self, page: str) -> dict[str, Any]:
@@ -132,7 +132,8 @@ def test_pages_have_the_numbers_of_each_student_and_neither_seed_nor_answers(cou
     before = sorted(path.name for path in (course.folder / "pages").iterdir())
     assert course.pages() == pages
     assert sorted(path.name for path in (course.folder / "pages").iterdir()) == before
-    assert all(re.fullmatch(r"index\.csv|sheet-00\d-[a-z2-7]{4}\.html", name) for name in before)
+    # The folder has no list of the class: it may be handed out as it is.
+    assert all(re.fullmatch(r"sheet-00\d-[a-z2-7]{4}\.html", name) for name in before)
 
 
 def test_a_page_is_one_file_that_asks_nobody_and_shows_names_as_text(course: Course) -> None:
@@ -410,11 +411,13 @@ def test_a_decimal_comma_comes_with_semicolons(course: Course) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name\nAda\n", "line 1 has each column once, and 'id' among them"),
-        ("id,id\n1,2\n", "line 1 has each column once"),
+        ("name\nAda\n", "line 1 has no column 'id'; it may have 'id', 'name', 'email'"),
+        ("First name,ID number\nAda,7\n", "line 1 has no column 'id'; rename 'ID number' to 'id'"),
+        ("Name;Matrikelnummer\nAda;7\n", "line 1 has no column 'id'; rename 'Matrikelnummer' to 'id'"),
+        ("id,id\n1,2\n", "line 1 has a column twice"),
         ("id,name\n1,Ada\n,Bob\n1,Cem\n2\n", "line 3 has no id; line 4 has the id '1' again; line 5 has 1 cells"),
         ("id\n", "there is no student in it"),
-        ("", "line 1 has each column once"),
+        ("", "line 1 has no column 'id'"),
     ],
 )
 def test_a_wrong_list_is_refused_with_all_its_lines_and_nothing_is_written(
@@ -494,7 +497,7 @@ def test_a_file_of_a_live_page_is_graded(course: Course) -> None:
 def test_live_pages_ask_what_needs_a_chart(course: Course) -> None:
     write(course.sheet, 'course = "HPC"\ntitle = "Merges"\nquestions = ["chain-merge", "residual-merge"]')
     index = rw.class_pages(course.students, course.sheet, course.folder / "pages", key=course.key, answers="packed")
-    assert (index.name, len(list(index.parent.glob("*.html")))) == ("index.csv", 3)
+    assert (index.name, len(list((index.parent / "pages").glob("*.html")))) == ("pages.csv", 3)
     write(course.sheet, 'course = "HPC"\ntitle = "Both"\nquestions = ["chain-merge", "layernorm-place"]')
     with pytest.raises(ValueError, match="question 'layernorm-place' shows kernels and question 'chain-merge' a graph"):
         rw.class_pages(course.students, course.sheet, course.folder / "both", key=course.key, answers="packed")
@@ -561,9 +564,49 @@ def test_a_key_that_is_missing_or_damaged_and_a_merge_are_refused(course: Course
     course.key.unlink()
     write(course.sheet, 'course = "HPC"\ntitle = "Sheet 1"\nquestions = ["chain-merge"]')
     assert course.run("pages", "--out", course.folder / "pages") == 2
-    assert (
-        "sheet.toml: a page without a chart cannot ask all questions: 'chain-merge' merges" in capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "sheet.toml: a page without a chart cannot ask 'chain-merge', which merges operations; take it out" in said
+    assert "or use --answers packed" in said
+    assert not course.key.exists()
+    write(course.sheet, SHEET.replace("compute-time", "compute-tiem"))
+    assert course.run("pages", "--out", course.folder / "pages") == 2
+    assert "the bank has no question 'compute-tiem'; did you mean 'compute-time'?" in capsys.readouterr().err
+    write(course.sheet, SHEET.replace("compute-time", "qqq"))
+    assert course.run("pages", "--out", course.folder / "pages") == 2
+    assert "no question 'qqq'; 'roofwidget class questions' lists its questions" in capsys.readouterr().err
+
+
+def test_a_question_can_be_dropped_after_the_hand_in(course: Course, capsys: Capture) -> None:
+    page = course.pages()["007"]
+    answers = right_answers(course.questions("007"))
+    answers["ridge-point"] = [1.0]
+    course.hand_in(page, answers, "a.json")
+    row = course.grade("--drop", "ridge-point", "--items", course.folder / "items.csv")[0]
+    assert (row["points"], row["max"], row["percent"]) == ("3", "3", "100")
+    assert [name for name in row if name.startswith("q:")] == [f"q:{key}" for key in KEYS if key != "ridge-point"]
+    canvas = list(csv.reader(text_of(course.folder / "canvas.csv").splitlines()))
+    assert [cells[-1] for cells in canvas[1:]] == ["3", "3"]
+    assert "ridge-point" not in text_of(course.folder / "items.csv")
+    out = course.folder / "x.csv"
+    assert course.run("grade", course.inbox, "--out", out, "--drop", "ridge-piont") == 2
+    assert "the sheet has no question 'ridge-piont'; did you mean 'ridge-point'?" in capsys.readouterr().err
+
+
+def test_a_fault_that_most_files_share_is_explained_once(course: Course, capsys: Capture) -> None:
+    pages = course.pages()
+    for student, page in pages.items():
+        course.hand_in(page, {}, f"{student}.json")
+    course.grade()
+    assert "most files" not in capsys.readouterr().err
+    write(course.students, "id\n7\n8\n9\n")
+    course.grade()
+    assert "most files are of nobody in students.csv: has it lost leading zeros of ids?" in capsys.readouterr().err
+    write(course.students, STUDENTS)
+    course.grade("--answers", "packed")
+    assert "most files are of another sheet: are sheet.toml and --answers those" in capsys.readouterr().err
+    write(course.key, base64.b64encode(bytes(32)).decode())
+    course.grade()
+    assert "class.key the key with which the pages were made?" in capsys.readouterr().err
 
 
 def test_the_keys_for_a_sheet_are_listed(capsys: Capture) -> None:
@@ -571,5 +614,14 @@ def test_the_keys_for_a_sheet_are_listed(capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["key", "opteron-x2-ridge", "opteron-x4-ridge"]
     assert lines[1].split()[1:3] == ["number", "1"]
+    # Few questions have their whole prompts.
+    assert lines[1].endswith("?")
+    assert main(["class", "questions"]) == 0
+    cut = capsys.readouterr().out.splitlines()
+    assert main(["class", "questions", "--full"]) == 0
+    whole = capsys.readouterr().out.splitlines()
+    assert len(cut) == len(whole) > 100
+    assert any(line.endswith("…") for line in cut)
+    assert not any(line.endswith("…") for line in whole)
     assert main(["class", "questions", "Ridge", "xyz"]) == 2
     assert "no question of the bank has 'Ridge', 'xyz'" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def test_nbgrader_imports_the_list_of_a_class_and_grades_the_file_of_each_studen
     students = write(folder / "students.csv", "id;name;email\n007;Ada King Lovelace;a@example.org\n008;Öz, Cem;\n")
     asked = 'course = "HPC"\ntitle = "Week"\nquestions = ["ridge-point", "compute-time"]\n'
     sheet, key = write(folder / "sheet.toml", asked), folder / "class.key"
-    pages = rw.class_pages(students, sheet, folder / "pages", key=key).parent
+    rw.class_pages(students, sheet, folder / "pages", key=key)
     assert main(["class", "nbgrader", str(students), "--out", str(folder / "nbgrader.csv")]) == 0
     write(folder / "nbgrader_config.py", NBGRADER)
     run("nbgrader", folder, "nbgrader", "db", "student", "import", "nbgrader.csv")
@@ -129,10 +129,10 @@ def test_nbgrader_imports_the_list_of_a_class_and_grades_the_file_of_each_studen
         handed_in.mkdir(parents=True)
         write(handed_in / "lesson.ipynb", json_of(folder / "release" / "week" / "lesson.ipynb"))
         # Both hand in the file of the same page.
-        (page,) = pages.glob("sheet-007-*.html")
+        (page,) = (folder / "pages").glob("sheet-007-*.html")
         record = re.search(r'id="sheet">(.*?)</script>', text_of(page))
         assert record is not None
-        right = read_key(key, may_make=False).questions(read_sheet(sheet), "007")[0].answer
+        right = read_key(key).questions(read_sheet(sheet), "007")[0].answer
         write(handed_in / "answers.json", {**json.loads(record[1]), "answers": {"ridge-point": [right]}})
     run("nbgrader", folder, "nbgrader", "autograde", "week")
     run("nbgrader", folder, "nbgrader", "export")

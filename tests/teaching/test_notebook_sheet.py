@@ -86,12 +86,12 @@ def test_the_questions_of_a_notebook_are_those_of_its_stories(tmp_path: Path) ->
 def test_a_notebook_is_a_sheet_for_pages_grades_and_learning_management_systems(tmp_path: Path) -> None:
     sheet = notebook(tmp_path / "s.ipynb", asking(TIME, LIMIT))
     students, key = write(tmp_path / "students.csv", "id\n7\n8\n"), tmp_path / "class.key"
-    index = rw.class_pages(students, sheet, tmp_path / "pages", key=key)
-    assert len(list(index.parent.glob("sheet-*.html"))) == 2
+    rw.class_pages(students, sheet, tmp_path / "pages", key=key)
+    assert len(list((tmp_path / "pages").glob("sheet-*.html"))) == 2
     record = json.loads(
-        text_of(next(index.parent.glob("sheet-7-*.html"))).split('id="sheet">')[1].split("</script>")[0]
+        text_of(next((tmp_path / "pages").glob("sheet-7-*.html"))).split('id="sheet">')[1].split("</script>")[0]
     )
-    wrong = re.findall(r'value="(a[0-9])"> peak<', text_of(next(index.parent.glob("sheet-7-*.html"))))
+    wrong = re.findall(r'value="(a[0-9])"> peak<', text_of(next((tmp_path / "pages").glob("sheet-7-*.html"))))
     answers = {"time": ["0.001 s"], "limit": wrong}
     (tmp_path / "inbox").mkdir()
     write(tmp_path / "inbox" / "a.json", {**record, "answers": answers, "saved_at": ""})

@@ -51,7 +51,7 @@ def class_check(
         If the file is damaged, belongs to another student or another sheet, or the sheet or the key is wrong.
     """
     check_rule(counts)
-    file, asked, secret = read_file(Path(path)), read_sheet(Path(sheet), answers), read_key(Path(key), may_make=False)
+    file, asked, secret = read_file(Path(path)), read_sheet(Path(sheet), answers), read_key(Path(key))
     if file.fault:
         raise ValueError(f"{file.name}: {file.fault}")
     if file.id != student:

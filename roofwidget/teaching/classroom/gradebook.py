@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from roofwidget.export.table import table_text
+from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.teaching.classroom.inbox import HandedIn
 from roofwidget.teaching.classroom.sheet import LEVELS, Sheet
 from roofwidget.teaching.classroom.students import ClassKey, Student
@@ -48,15 +49,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Gradebook:
-    """The results of a class: a row for each student in the order of the list, then files of nobody."""
+    """The results of a class: a row for each student in the order of the list, then files of nobody.
+
+    `keys` has the questions that count.
+    """
 
     sheet: Sheet
     rows: tuple[Row, ...]
     analysis: ItemAnalysis | None
+    keys: tuple[str, ...]
 
     def table(self, decimal: str = ".") -> str:
         """Return all columns as CSV. With a decimal comma, semicolons separate the cells."""
-        keys = self.sheet.keys
+        keys = self.keys
         head = ["id", "name", "email", "section", "status", "points", "max", "percent"]
         head += [f"q:{key}" for key in keys] + [f"attempts:{key}" for key in keys] + ["saved_at", "notes"]
         return table_text(head, (self._cells(row, decimal) for row in self.rows), ";" if decimal == "," else ",")
@@ -65,7 +70,7 @@ class Gradebook:
         student, grades = row.student, row.grades
         yield from (student.id, student.name, student.email, student.section, row.status)
         if grades is None:
-            yield from [""] * (3 + 2 * len(self.sheet.keys))
+            yield from [""] * (3 + 2 * len(self.keys))
         else:
             yield from (_number(grades.points, decimal), len(grades), _number(100 * grades.score, decimal))
             yield from (_number(one.points, decimal) for one in grades)
@@ -75,7 +80,7 @@ class Gradebook:
     def canvas(self) -> str:
         """Return the CSV that Canvas imports. It has only graded students: an empty cell would clear a grade there."""
         head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", self.sheet.title]
-        most = ["    Points Possible", "", "", "", "", len(self.sheet.keys)]
+        most = ["    Points Possible", "", "", "", "", len(self.keys)]
         found = (
             [one.name or one.id, one.lms_id, one.id, one.login_id, one.section, _number(points)]
             for one, points in self._graded()
@@ -92,9 +97,28 @@ class Gradebook:
 
 
 def gradebook(
-    students: Sequence[Student], files: Iterable[HandedIn], sheet: Sheet, key: ClassKey, counts: str
+    students: Sequence[Student],
+    files: Iterable[HandedIn],
+    sheet: Sheet,
+    key: ClassKey,
+    counts: str,
+    *,
+    drop: Sequence[str] = (),
 ) -> Gradebook:
-    """Return the results of a class. Questions are made anew from the key: what a file says of them does not count."""
+    """Return the results of a class. Questions are made anew from the key: what a file says of them does not count.
+
+    Raises
+    ------
+    ValueError
+        If the sheet has no question of a key in `drop`, or if no question is left.
+    """
+    for name in drop:
+        if name not in sheet.keys:
+            raise ValueError(f"the sheet has no question '{name}'{did_you_mean(name, sheet.keys)}")
+    votes = {one.key for one in sheet.own if not one.graded}
+    keys = tuple(name for name in sheet.keys if name not in votes and name not in drop)
+    if not keys:
+        raise ValueError("no question of the sheet counts")
     by_id: dict[str, list[HandedIn]] = {one.id: [] for one in students}
     strays = []
     for file in files:
@@ -110,15 +134,16 @@ def gradebook(
         row = _row(student, by_id[student.id], questions, sheet, key)
         if row.status == "ok" and row.handed_in is not None:
             given = answers_that_count(row.handed_in, sheet)
+            questions = [one for one in questions if one.key in keys]
             sheets.append((given, questions))
-            more = [name for name in sheet.keys if len(row.handed_in.answers.get(name, ())) > len(given.get(name, ()))]
+            more = [name for name in keys if len(row.handed_in.answers.get(name, ())) > len(given.get(name, ()))]
             unread = _unreadable(given, questions)
             said = f"; more than one answer, of which the first counts: {', '.join(more)}" if more else ""
             row = Row(
                 student, "ok", grades_of(given, by_key(questions), counts), row.handed_in, row.notes + said + unread
             )
         rows.append(row)
-    return Gradebook(sheet, (*rows, *strays), analysis_of(sheets, counts) if sheets else None)
+    return Gradebook(sheet, (*rows, *strays), analysis_of(sheets, counts) if sheets else None, keys)
 
 
 def _row(

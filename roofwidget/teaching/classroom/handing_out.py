@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from roofwidget.export.table import table_text
+from roofwidget.support.did_you_mean import listed
 from roofwidget.teaching.classroom.pages import head_of, live_page, student_page
 from roofwidget.teaching.classroom.sheet import read_sheet
-from roofwidget.teaching.classroom.students import read_key, read_students, slug
+from roofwidget.teaching.classroom.students import new_key, read_key, read_students, slug, write_key
 from roofwidget.teaching.lms.items import items
 from roofwidget.teaching.question import Question
 
@@ -24,7 +25,10 @@ def class_pages(
     key: str | os.PathLike[str] = "class.key",
     answers: str = "none",
 ) -> Path:
-    """Write a page for each student, and return the path of ``index.csv``, which says whose page is which.
+    """Write a page for each student, and return the path of a CSV file that says whose page is which.
+
+    The CSV file lies beside the folder and has its name, such as ``pages.csv``: it has names and addresses, and is not
+    for students.
 
     Parameters
     ----------
@@ -52,7 +56,8 @@ def class_pages(
         If the list, the sheet or the key is wrong, or a page of this kind cannot ask a question of the sheet.
     """
     listing, asked, folder = read_students(Path(students)), read_sheet(Path(sheet), answers), Path(out)
-    secret = read_key(Path(key), may_make=True)
+    is_new = not Path(key).exists()
+    secret = new_key() if is_new else read_key(Path(key))
     today = datetime.now().astimezone().date()
     rows, pages = [], {}
     for student in listing:
@@ -65,19 +70,25 @@ def class_pages(
         name = f"sheet-{''.join(slug(student.id))}-{secret.file_letters(asked, student.id)}.html"
         pages[name] = page
         rows.append([student.id, student.name, student.email, name])
+    # A refused sheet leaves no key behind.
+    if is_new:
+        write_key(Path(key), secret)
     folder.mkdir(parents=True, exist_ok=True)
     for name, page in pages.items():
         (folder / name).write_text(page, encoding="utf-8", newline="\n")
-    index = folder / "index.csv"
+    index = folder.parent / f"{folder.absolute().name}.csv"
     write_table(index, table_text(["id", "name", "email", "page"], rows))
     return index
 
 
 def _items(sheet: Path, questions: Sequence[Question]) -> list[Any]:
-    found, notes = items(questions)
-    if notes:
-        raise ValueError(f"{sheet.name}: a page without a chart cannot ask all questions: {notes[0]}")
-    return found
+    merges = listed(one.key for one in questions if one.kind == "merge")
+    if merges:
+        raise ValueError(
+            f"{sheet.name}: a page without a chart cannot ask {merges}, which merges operations; take it out of the "
+            "sheet, or use --answers packed"
+        )
+    return items(questions)[0]
 
 
 def write_table(path: Path, text: str) -> None:

@@ -144,6 +144,7 @@ def _check_keys(keys: Sequence[str]) -> None:
     bank = {one.key for one in EXERCISES}
     for place, key in enumerate(keys):
         if key not in bank:
-            raise ValueError(f"questions: the bank has no question '{key}'{did_you_mean(key, bank)}")
+            hint = did_you_mean(key, bank, "; 'roofwidget class questions' lists its questions")
+            raise ValueError(f"questions: the bank has no question '{key}'{hint}")
         if key in keys[:place]:
             raise ValueError(f"questions: '{key}' is there twice")

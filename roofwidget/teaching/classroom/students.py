@@ -7,6 +7,7 @@ import csv
 import hmac
 import io
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from roofwidget.teaching.classroom.sheet import Sheet
 from roofwidget.teaching.question import Question
 
 COLUMNS: Final = ("id", "name", "email", "section", "lms_id", "login_id")
+# How other programs call the id of a student.
+_LIKE_ID: Final = re.compile(r"(?<!email )\bid\b|matri[ck]|numm?[be]er|\bno\b|\bnr\b", re.IGNORECASE)
 _SECRET_BYTES: Final = 32
 _SEED_BYTES: Final = 6
 _TOKEN_LETTERS: Final = 16
@@ -52,10 +55,15 @@ def read_students(path: Path) -> list[Student]:
         raise ValueError(f"{path.name}: this is no UTF-8 text; save the list as CSV UTF-8") from None
     head = lines[0] if lines else ""
     rows = csv.reader(lines, delimiter=max(",;\t", key=head.count))
-    names = [name.strip().casefold() for name in next(rows, [])]
-    if "id" not in names or len(set(names)) < len(names):
+    head_names = next(rows, [])
+    names = [name.strip().casefold() for name in head_names]
+    if "id" not in names:
+        like = next((name for name in head_names if _LIKE_ID.search(name.strip())), "")
+        hint = f"rename '{like.strip()}' to 'id'" if like else f"it may have {listed(COLUMNS)}"
+        raise ValueError(f"{path.name}: line 1 has no column 'id'; {hint}")
+    if len(set(names)) < len(names):
         raise ValueError(
-            f"{path.name}: line 1 has each column once, and 'id' among them; it may have {listed(COLUMNS)}"
+            f"{path.name}: line 1 has a column twice; it has each one once, and may have {listed(COLUMNS)}"
         )
     students: dict[str, Student] = {}
     wrong = []
@@ -138,20 +146,28 @@ def _letters(digest: bytes) -> str:
     return base64.b32encode(digest).decode()
 
 
-def read_key(path: Path, *, may_make: bool) -> ClassKey:
-    """Return the secret in a file. Make the file if there is none and `may_make`.
+def new_key() -> ClassKey:
+    """Return a secret that nobody has."""
+    return ClassKey(secrets.token_bytes(_SECRET_BYTES))
+
+
+def write_key(path: Path, key: ClassKey) -> None:
+    """Write a secret to a new file that only its owner can read. Raise `OSError` if it cannot be written."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(base64.b64encode(key.secret) + b"\n")
+
+
+def read_key(path: Path) -> ClassKey:
+    """Return the secret in a file.
 
     Raises
     ------
     OSError
-        If the file cannot be read or written.
+        If the file cannot be read.
     ValueError
         If it has no such secret.
     """
-    if may_make and not path.exists():
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as out:
-            out.write(base64.b64encode(secrets.token_bytes(_SECRET_BYTES)) + b"\n")
     try:
         secret = base64.b64decode(path.read_bytes().strip(), validate=True)
     except ValueError:
