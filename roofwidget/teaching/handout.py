@@ -14,6 +14,7 @@ from roofwidget.export import engine
 from roofwidget.export.engine import Picture
 from roofwidget.export.pictures import typeset
 from roofwidget.model import RooflineModel
+from roofwidget.state.lesson import answer_text
 from roofwidget.support import html_document, markdown
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
@@ -36,8 +37,9 @@ _TYPST: Final = """\
   paper: "a4",
   margin: (x: 16mm, top: 30mm, bottom: 18mm),
   header: [
-    #grid(columns: (1fr, auto), column-gutter: 8mm,
-      [*#data.title* #h(1fr) #text(size: 9pt, data.line)],
+    *#data.title*
+    #grid(columns: (1fr, auto), column-gutter: 8mm, align: bottom,
+      text(size: 9pt, data.line),
       if not data.key [Name #blank(42mm) Id #blank(22mm)])
     #v(-1mm) #line(length: 100%, stroke: 0.5pt)
   ],
@@ -242,9 +244,18 @@ def _record(printed: _Printed, *, is_key: bool) -> dict[str, Any]:
         "options": [{"text": option, "right": is_key and option == one.answer} for option in one.options],
         "lines": 0 if is_key else _LINES[one.kind],
         "answer": one.answer_text if is_key else None,
-        "explanation": markdown.tree(one.explanation),
+        "explanation": [*_accepted(one), *markdown.tree(one.explanation)],
         "source": one.source,
     }
+
+
+def _accepted(one: Question) -> list[markdown.Node]:
+    """Return which numbers count as right, for those who mark."""
+    if one.kind not in ("number", "drag") or not one.tolerance:
+        return []
+    factor = 2 ** float(one.tolerance)
+    low, high = (answer_text(one.kind, one.answer * by, one.unit) for by in (1 / factor, factor))
+    return [["p", f"Accepted: {low} to {high}."]]
 
 
 def _section(at: int, one: Mapping[str, Any]) -> str:

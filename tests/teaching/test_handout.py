@@ -45,6 +45,9 @@ def test_a_handout_has_boxes_lines_and_charts_and_only_the_key_has_answers(sheet
     for answer in ("166.3 FLOP/B</strong>", "1.667 FLOP/B</strong>", "TPU roofline guide"):
         assert (answer in handout, answer in key) == (False, True)
     assert ("Name" in handout, "Name" in key) == (True, False)
+    # 166.3 FLOP/B and 5 % on either side.
+    accepted = "Accepted: 158.4 FLOP/B to 174.6 FLOP/B."
+    assert (accepted in handout, accepted in key) == (False, True)
     assert "Sheet &lt;1&gt;" in handout
     assert "break-inside: avoid" in handout
 
