@@ -506,8 +506,20 @@ def test_a_drag_becomes_a_number_and_a_merge_is_left_out_and_named(layout: str) 
         content([merge], layout, "Sheet 1")
 
 
+def test_a_canvas_quiz_shuffles_and_the_names_of_qti_options_say_only_their_place() -> None:
+    options = {"no": "no", "a": "", "b": "no"}
+    question = Question(key="q", prompt="?", answer="a", options=options, option_ids=("wrong", "right", "other"))
+    files = unzipped(content([question], "canvas-qti", "Sheet 1")[0])
+    assert "<shuffle_answers>true<" in files[next(name for name in files if "meta" in name)].decode()
+    item = unzipped(content([question], "qti21", "Sheet 1")[0])["items/q-q-1.xml"].decode()
+    assert re.findall(r'simpleChoice identifier="([^"]+)"', item) == ["option-1", "option-2", "option-3"]
+    assert "<value>option-2</value>" in item
+
+
 def test_an_option_that_makes_sense_only_after_the_others_stays_last() -> None:
     question = Question(key="q", prompt="?", answer="a", options={"a": "", "b": "no", "None of these": "no"})
+    files = unzipped(content([question], "canvas-qti", "Sheet 1")[0])
+    assert "<shuffle_answers>false<" in files[next(name for name in files if "meta" in name)].decode()
     quiz = content([question], "moodle-xml", "Sheet 1")[0].decode()
     assert "<shuffleanswers>false</shuffleanswers>" in quiz
     item = unzipped(content([question], "qti21", "Sheet 1")[0])["items/q-q-1.xml"].decode()
