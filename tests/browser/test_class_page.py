@@ -39,6 +39,7 @@ def test_what_a_student_enters_survives_a_reload_and_is_graded_from_the_saved_fi
         # Without its unit, which the page adds.
         page.get_by_label("Number in TB/s").fill(f"{bandwidth.answer / 1e12:.5g}")
         page.get_by_label("Number in FLOP/B").press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("Not saved as a file yet.")
         expect(page.get_by_text(f"Read as {float(f'{bandwidth.answer / 1e12:.5g}'):g} TB/s")).to_be_visible()
         page.get_by_label(choice.answer, exact=True).check()
         expect(page.get_by_role("status")).to_contain_text("3 of 3 answered.")

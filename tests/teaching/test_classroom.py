@@ -360,6 +360,16 @@ def test_files_of_one_submission_are_known_by_the_names_of_moodle_and_canvas(
     assert (row["status"], row["points"]) == ("ok", "4")
 
 
+@pytest.mark.parametrize("path", ["Ada Lovelace_11_assignsubmission_file_/x.json", "ada_11_901_answers-007-1.json"])
+def test_a_damaged_file_is_named_where_a_student_has_none(path: str, course: Course) -> None:
+    course.pages()
+    (course.inbox / path).parent.mkdir(exist_ok=True)
+    write(course.inbox / path, "{")
+    rows = course.grade()
+    assert [row["status"] for row in rows] == ["missing", "missing", "missing", "damaged"]
+    assert [row["notes"] for row in rows[:3]] == [f"perhaps {path}, which is damaged", "", ""]
+
+
 def test_an_inbox_may_be_an_archive_or_have_archives_in_it(course: Course) -> None:
     page = course.pages()["007"]
     file = course.hand_in(page, right_answers(course.questions("007")), "a.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from roofwidget.export.table import table_text
 from roofwidget.support.did_you_mean import did_you_mean
 from roofwidget.teaching.classroom.inbox import HandedIn
 from roofwidget.teaching.classroom.sheet import LEVELS, Sheet
-from roofwidget.teaching.classroom.students import ClassKey, Student
+from roofwidget.teaching.classroom.students import ClassKey, Student, file_name
 from roofwidget.teaching.grading import Grades, grades_of, tried
 from roofwidget.teaching.item_analysis import ItemAnalysis, analysis_of
 from roofwidget.teaching.question import Question, by_key
@@ -120,9 +121,10 @@ def gradebook(
     if not keys:
         raise ValueError("no question of the sheet counts")
     by_id: dict[str, list[HandedIn]] = {one.id: [] for one in students}
-    strays = []
+    strays, faulty = [], []
     for file in files:
         if file.fault:
+            faulty.append(file.name)
             strays.append(Row(Student(""), "damaged", handed_in=file, notes=f"{file.name}: {file.fault}"))
         elif file.id not in by_id:
             strays.append(Row(Student(file.id), "unknown-id", handed_in=file, notes=file.name))
@@ -131,7 +133,8 @@ def gradebook(
     rows, sheets = [], []
     for student in students:
         questions = key.questions(sheet, student.id)
-        row = _row(student, by_id[student.id], questions, sheet, key)
+        damaged = [name for name in faulty if _may_be_of(student, name)]
+        row = _row(student, by_id[student.id], questions, sheet, key, damaged=damaged)
         if row.status == "ok" and row.handed_in is not None:
             given = answers_that_count(row.handed_in, sheet)
             questions = [one for one in questions if one.key in keys]
@@ -147,11 +150,17 @@ def gradebook(
 
 
 def _row(
-    student: Student, files: Sequence[HandedIn], questions: Sequence[Question], sheet: Sheet, key: ClassKey
+    student: Student,
+    files: Sequence[HandedIn],
+    questions: Sequence[Question],
+    sheet: Sheet,
+    key: ClassKey,
+    *,
+    damaged: Sequence[str],
 ) -> Row:
     """Return which file of a student counts, without its grades."""
     if not files:
-        return Row(student, "missing")
+        return Row(student, "missing", notes="; ".join(f"perhaps {name}, which is damaged" for name in damaged))
     statuses = [(status_of(file, student.id, questions, sheet, key), file) for file in files]
     notes = "; ".join(
         file.name if status == "ok" else f"{file.name}: {other_level(file, sheet) or status}"
@@ -172,6 +181,14 @@ def _row(
     if any(file.answers != last[0].answers for file in last):
         return Row(student, "conflict", notes=notes)
     return Row(student, "ok", handed_in=max(last, key=lambda file: file.saved_at), notes=notes)
+
+
+def _may_be_of(student: Student, path: str) -> bool:
+    """Return whether the path of a file has the name of a student, or that of the student's file of answers."""
+    if student.name and student.name.casefold() in path.casefold():
+        return True
+    stem = re.escape(file_name(student).removesuffix(".json"))
+    return re.search(rf"{stem}(?![A-Za-z0-9])", path, re.IGNORECASE) is not None
 
 
 def _unreadable(given: Mapping[str, Sequence[Any]], questions: Sequence[Question]) -> str:

@@ -16,7 +16,7 @@ from roofwidget.support import html_document, markdown
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.classroom.sheet import Sheet
-from roofwidget.teaching.classroom.students import Student, slug
+from roofwidget.teaching.classroom.students import Student, file_name
 from roofwidget.teaching.lms.items import Item, with_digits
 from roofwidget.teaching.question import Question
 from roofwidget.teaching.story import asked
@@ -129,7 +129,7 @@ def head_of(sheet: Sheet, student: Student, token: str, questions: Sequence[Ques
         "id": student.id,
         "token": token,
         "questions": [{"key": question.key, "prompt": question.prompt} for question in questions],
-        "file": f"answers-{''.join(slug(student.id))}.json",
+        "file": file_name(student),
     }
 
 

@@ -177,6 +177,11 @@ def read_key(path: Path) -> ClassKey:
     return ClassKey(secret)
 
 
+def file_name(student: Student) -> str:
+    """Return the name of the student's file of answers."""
+    return f"answers-{''.join(slug(student.id))}.json"
+
+
 def slug(text: str) -> Iterator[str]:
     """Yield the letters of a text that may be in the name of a file, and a hyphen for each other one."""
     yield from (letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
