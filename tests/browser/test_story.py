@@ -671,7 +671,7 @@ def test_keys_scroll_a_page_outside_the_panel(exported: Callable[..., Exported])
     page, panel = opened.page, Panel(opened.page)
     panel.at(2)
     seen = [0]
-    for key in ("PageDown", "Space", "ArrowDown"):
+    for key in ("ArrowDown", "PageDown", "Space"):
         page.keyboard.press(key)
         opened.drawn.eventually(lambda: page.evaluate("scrollY") > seen[-1])
         seen.append(page.evaluate("scrollY"))
