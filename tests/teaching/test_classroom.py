@@ -348,6 +348,7 @@ def test_a_file_of_a_student_in_the_submission_of_another_one_gives_no_points(
     [
         ("Ada_11_assignsubmission_file_/a.json", "second/Ada_11_assignsubmission_file_/zip/b.json"),
         ("adalovelace_11_901_a.json", "adalovelace_11_902_a-1.json"),
+        ("adalovelace_11_901_a.json", "adalovelace_LATE_11_902_a-1.json"),
     ],
 )
 def test_files_of_one_submission_are_known_by_the_names_of_moodle_and_canvas(

@@ -22,7 +22,7 @@ _MAX_FILES: Final = 20_000
 # the file. Each number is that of Moodle's participant or of Canvas' user, so that no two students have the same.
 _SUBMISSIONS: Final = (
     re.compile(r"(.+_[0-9]+)_assignsubmission_"),
-    re.compile(r"([^_]+_(?:LATE_)?[0-9]+)_[0-9]+_."),
+    re.compile(r"([^_]+_)(?:LATE_)?([0-9]+)_[0-9]+_."),
 )
 
 
@@ -122,7 +122,7 @@ def _of_archive(path: Path, prefix: str) -> Iterator[HandedIn]:
 def _submission(name: str) -> str:
     """Return what the files of one submission have in common in their paths."""
     parts = name.split("/")
-    named = (found[1] for part in parts for form in _SUBMISSIONS if (found := form.match(part)))
+    named = ("".join(found.groups()) for part in parts for form in _SUBMISSIONS if (found := form.match(part)))
     folders = (part for part in parts[:-1] if not part.lower().endswith(".zip"))
     return next(named, next(folders, parts[0]))
 
