@@ -14,6 +14,7 @@ from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import aligned, counted, one_line
 from roofwidget.teaching import lms
 from roofwidget.teaching.bank import question_bank
+from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.classroom.gradebook import gradebook
 from roofwidget.teaching.classroom.handing_out import class_pages, write_table
 from roofwidget.teaching.classroom.inbox import handed_in
@@ -43,6 +44,7 @@ _BANK: Final = "bank"
 _MAX_VARIANTS: Final = 1000
 _PROMPT_LETTERS: Final = 70
 _FEW_QUESTIONS: Final = 10
+_FIXED: Final = "few"
 # What is wrong if most files of a class have the same fault.
 _HINTS: Final = {
     "token": "most files have another token: is {key} the key with which the pages were made?",
@@ -134,6 +136,10 @@ def _pages(options: argparse.Namespace) -> int:
     index = class_pages(options.students, options.sheet, options.out, key=options.key, answers=options.answers)
     print(index)
     if options.answers == "none":
+        keys = read_sheet(options.sheet).keys
+        same = [one.key for one in EXERCISES if one.is_fixed and one.key in keys]
+        if same:
+            say(f"many students have the same answer to {listed(same)}: mark {'it' if len(same) == 1 else 'them'} little")
         say(f"keep {options.key}, and hand out no file but the pages")
     else:
         say(f"keep {options.key}; the pages check answers, so they contain them: for marks take --answers none")
@@ -266,8 +272,9 @@ def _add_questions(command: argparse.ArgumentParser) -> None:
 
 def _questions_of_the_bank(options: argparse.Namespace) -> int:
     words = [word.casefold() for word in options.words]
+    fixed = {one.key for one in EXERCISES if one.is_fixed}
     found = [
-        [one.key, one.kind, str(one.difficulty), " ".join(one.prompt.split())]
+        [one.key, one.kind, str(one.difficulty), _FIXED if one.key in fixed else "", " ".join(one.prompt.split())]
         for one in question_bank()
         if all(word in f"{one.key} {one.prompt}".casefold() for word in words)
     ]
@@ -275,5 +282,5 @@ def _questions_of_the_bank(options: argparse.Namespace) -> int:
         raise ValueError(f"no question of the bank has {listed(options.words)}")
     if len(found) > _FEW_QUESTIONS and not options.full:
         found = [[*cells, one_line(prompt, _PROMPT_LETTERS)] for *cells, prompt in found]
-    print("\n".join(aligned([["key", "kind", "difficulty", "question"], *found], right=[2])))
+    print("\n".join(aligned([["key", "kind", "difficulty", "numbers", "question"], *found], right=[2])))
     return 0

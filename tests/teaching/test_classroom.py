@@ -115,6 +115,7 @@ def test_pages_have_the_numbers_of_each_student_and_neither_seed_nor_answers(cou
     for student, page in pages.items():
         record, questions = course.record(page), course.questions(student)
         assert [one["key"] for one in record["questions"]] == list(KEYS)
+        assert record["bank_version"] == 2
         assert all(one["prompt"].startswith(questions[one["key"]].prompt) for one in record["questions"])
         message = f"page|v1|HPC|{record['sheet']}|{student}"
         digest = hmac.new(secret, message.encode(), hashlib.sha256).digest()

@@ -15,6 +15,7 @@ from roofwidget.model import RooflineModel
 from roofwidget.support import html_document, markdown
 from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
+from roofwidget.teaching.bank.exercise import BANK_VERSION
 from roofwidget.teaching.classroom.sheet import Sheet
 from roofwidget.teaching.classroom.students import Student, file_name
 from roofwidget.teaching.lms.items import Item, with_digits
@@ -128,6 +129,8 @@ def head_of(sheet: Sheet, student: Student, token: str, questions: Sequence[Ques
         "sheet": sheet.id,
         "id": student.id,
         "token": token,
+        "bank_version": BANK_VERSION,
+        # Drawn numbers are left out: a drawn ridge point is an answer.
         "questions": [{"key": question.key, "prompt": question.prompt} for question in questions],
         "file": file_name(student),
     }
