@@ -219,6 +219,17 @@ describe("what is drawn", () => {
     ]);
     // While a question hides the bytes.
     expect(textsOf(undefined).map(([text]) => text)).toEqual(["x", "z", "y"]);
+    // Where the bytes have no room, the name is alone.
+    const close = written("a: x > c; +add: c r > out");
+    const low = flowOf(close, { ...ROOM, height: 120 });
+    const inside = seen(low, { left: 0, top: 0, right: low.width, bottom: low.height });
+    const large = valuesOf(close).bytes.map((count) => 268_500 * count);
+    expect(sideTexts(low, inside, close, large).map(({ text }) => text)).toEqual([
+      "x · 537 MB",
+      "r · 537 MB",
+      "out · 537 MB",
+      "c",
+    ]);
     // The texts of three edges into one box would cover each other.
     const many = written("a: x > p; b: x > q; c: x > r; d: x > s; +e: p q r s > out");
     const wide = flowOf(many, { width: 280, height: 200 });
@@ -232,8 +243,8 @@ describe("what is drawn", () => {
     boxes.forEach((one, i) => {
       for (const other of boxes.slice(i + 1)) {
         const isApart =
-          one.left >= other.left + other.width ||
-          other.left >= one.left + one.width ||
+          one.left >= other.left + other.width + 6 ||
+          other.left >= one.left + one.width + 6 ||
           Math.abs(one.top - other.top) >= 14;
         expect(isApart).toBe(true);
       }

@@ -210,6 +210,8 @@ interface SideText {
 
 /** The distance from a text to its edge, and the height of a line of text, px. */
 const [BESIDE_PX, LINE_PX] = [14, 14];
+/** The least space between two texts, px. */
+const GAP_PX = 6;
 
 /** Where an input ends or an output starts: above or below its box, beside the edges if there are some. */
 export const endPlace = ({ boxes, boxHeight }: Flow, at: number, side: number, isShared: boolean): Point => {
@@ -222,7 +224,7 @@ export const END_PX = 10;
 
 /**
  * Returns the names and bytes of edges, inputs and outputs; without `bytes` their names. A text that would cover a box
- * or another text is left out: the tooltip of the line has it.
+ * or another text has the name alone, or is left out: the tooltip of the line has it.
  */
 export function sideTexts(
   flow: Flow,
@@ -252,18 +254,19 @@ export function sideTexts(
     }),
   ].filter(({ text }) => text !== "");
   const taken: VisiblePart[] = shown.boxes.map((at) => sidesOf(flow, at));
-  return wanted.filter(({ text, x, y, anchor }) => {
+  const isFree = ({ text, x, y, anchor }: SideText) => {
     const width = textPx(text);
     const left = startOf(x, anchor, width);
     const box = { left, right: left + width, top: y - LINE_PX / 2, bottom: y + LINE_PX / 2 };
-    const isFree =
+    const fits =
       left >= 0 &&
       taken.every(
         (one) => one.left >= box.right || one.right <= box.left || one.top >= box.bottom || one.bottom <= box.top,
       );
-    if (isFree) taken.push(box);
-    return isFree;
-  });
+    if (fits) taken.push({ ...box, left: left - GAP_PX, right: box.right + GAP_PX });
+    return fits;
+  };
+  return wanted.flatMap((one) => [one, { ...one, text: one.text.split(" · ")[0] ?? "" }].filter(isFree).slice(0, 1));
 }
 
 /** The maximum width of a tensor's name, px. */
