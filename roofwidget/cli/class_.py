@@ -139,9 +139,7 @@ def _pages(options: argparse.Namespace) -> int:
         keys = read_sheet(options.sheet).keys
         same = [one.key for one in EXERCISES if one.is_fixed and one.key in keys]
         if same:
-            say(
-                f"many students have the same answer to {listed(same)}: mark {'it' if len(same) == 1 else 'them'} little"
-            )
+            say(f"many students have the same answer to {listed(same)}: give few marks for that")
         say(f"keep {options.key}, and hand out no file but the pages")
     else:
         say(f"keep {options.key}; the pages check answers, so they contain them: for marks take --answers none")
