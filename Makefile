@@ -114,10 +114,11 @@ fuzz: .venv/.dev bundle
 # The notebooks themselves stay as they are: without outputs.
 course: .venv/.dev bundle
 	rm -rf build/notebooks course
-	jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=300 --output-dir build/notebooks \
-	  notebooks/*.ipynb
+	printf '%s\n' notebooks/*.ipynb | xargs -n 3 -P 2 \
+	  jupyter nbconvert --to notebook --execute --ExecutePreprocessor.timeout=300 --output-dir build/notebooks
 	python docs/make_glossary.py build/notebooks
 	roofwidget page build/notebooks --out course --contents "Rooflines: a course"
+	# Lessons without a translation stay English in it.
 	roofwidget page build/notebooks --out course/de --contents "Rooflines: ein Kurs" --language de \
 	  --translations notebooks/translations
 

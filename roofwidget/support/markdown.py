@@ -21,7 +21,7 @@ ELEMENTS: Final = frozenset({"p", "h3", "ul", "ol", "li", "strong", "em", "code"
 _BLOCKS: Final = frozenset({"p", "h3", "ul", "ol", "pre", "blockquote"})
 _MARKS: Final = {"strong": "**", "em": "*"}
 _SIGNS: Final = re.compile(r"[\\`*_]|&(?=#|\w+;)")
-_AT_BEGIN: Final = re.compile(r"\A(\s*\d*)([#>+\-=.)])")
+_AT_BEGIN: Final = re.compile(r"\A(\s*)([#>+\-=])|\A(\s*\d+)([.)])(?=\s|\Z)")
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
@@ -155,4 +155,4 @@ def _indented(text: str, by: int) -> str:
 
 def _escape(text: str) -> str:
     """Return text with a backslash before each sign that Markdown would read."""
-    return _AT_BEGIN.sub(r"\1\\\2", _SIGNS.sub(r"\\\g<0>", text))
+    return _AT_BEGIN.sub(r"\1\3\\\2\4", _SIGNS.sub(r"\\\g<0>", text))
