@@ -271,10 +271,8 @@ def test_the_speed_of_light_stands_beside_the_time_that_it_takes(notebook: OpenN
 def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TAIL)
     book.python("setattr(w, 'partition', [[0, 1, 2, 3]])")
-    members = drawn.get_by_role("list", name="Kernels and their ops").get_by_role("listitem")
-    expect(members).to_have_text(
-        [re.compile("^layernorm [+] gelu [+] dropout [+] add: read x, 537 MB; .*write add, 537 MB$")]
-    )
+    members = drawn.get_by_role("list", name="Kernels and their ops").get_by_role("listitem").locator("b")
+    expect(members).to_have_text(["layernorm + gelu + dropout + add"])
     flow = drawn.locator(".rw-flow")
     flow.focus()
     for _ in range(3):
@@ -286,7 +284,7 @@ def test_a_kernel_is_cut_heard_and_pointed_at_by_keyboard(notebook: OpenNotebook
     expect(drawn.locator("[data-rw='status']")).to_contain_text("layernorm + gelu + dropout + add")
     flow.press("x")
     drawn.becomes(GROUPS, [["layernorm", "gelu"], ["dropout", "add"]])
-    expect(members.locator("b")).to_have_text(["layernorm + gelu", "dropout + add"])
+    expect(members).to_have_text(["layernorm + gelu", "dropout + add"])
     flow.press("x")
     drawn.eventually(lambda: said(drawn) == "dropout is the first op of its kernel")
     flow.press("Control+z")
