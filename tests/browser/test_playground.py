@@ -80,6 +80,7 @@ def drop(page: Page, name: str, text: str) -> str:
 def test_a_kernel_is_typed_and_judged_by_a_chip_with_the_keyboard_alone(play: Callable[..., Page]) -> None:
     page = play()
     page.get_by_role("button", name="Type kernels").press("Enter")
+    expect(page.get_by_label("Row 1, name")).to_be_focused()
     for text in ("mine", "4 TFLOP", "12 apples", "12 ms"):
         page.keyboard.type(text)
         page.keyboard.press("Tab")

@@ -134,14 +134,14 @@ def test_a_merge_has_its_trail_also_where_the_first_frame_is_late(notebook: Open
     book, drawn = shown(notebook, TWO_PEAKS)
     book.page.evaluate(LATE_FRAMES)
     click_edge(drawn, "gelu", "dropout")
-    expect(drawn.locator("text[data-label^='trail']")).to_have_text("2× faster")
+    expect(drawn.locator("text[data-label^='trail']")).to_have_text("this merge: 2× faster")
 
 
 def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, TWO_PEAKS)
     click_edge(drawn, "gelu", "dropout")
     trail = drawn.locator("text[data-label^='trail']")
-    expect(trail).to_have_text("2× faster")
+    expect(trail).to_have_text("this merge: 2× faster")
     drawn.becomes(GROUPS, [["layernorm"], ["gelu", "dropout"], ["add"]])
     book.python("setattr(w, 'selected', [1])")
     drawn.eventually(lambda: drawn.sentence().startswith("gelu + dropout"))
@@ -151,7 +151,7 @@ def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook:
     drawn.becomes("w.dtype", "fp8")
     assert book.python("[w.selected, w.partition.graph.dtype]") == [[1], "fp8"]
     assert book.page.evaluate("() => window.told") == []
-    expect(trail).to_have_text("2× faster")
+    expect(trail).to_have_text("this merge: 2× faster")
     assert drawn.sentence().startswith("gelu + dropout")
 
 
