@@ -166,6 +166,7 @@ def _write_course() -> None:
 def _for_frame(live: str, lessons: list[Lesson]) -> str:
     """Return a lesson whose links leave the frame: to the site's page of a lesson, or to another machine."""
     pages = {name: f"../course/{name}" for name in (CONTENTS, *(lesson.page for lesson in lessons))}
+    pages["glossary.html"] = "../glossary.html"
     return _LINK.sub(lambda link: f'<a target="_top" href="{pages.get(link[1], link[1])}"', live)
 
 
