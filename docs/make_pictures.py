@@ -254,7 +254,7 @@ def box_of(element: Locator) -> FloatRect:
 
 
 def part(page: Page, top: float) -> Image.Image:
-    """Return the picture of a part of a page, from a place on."""
+    """Return a picture of a page, from `top` down, of the size `SHOWN_PX`."""
     clip: FloatRect = {"x": 0, "y": top, "width": SHOWN_PX[0], "height": SHOWN_PX[1]}
     return Image.open(io.BytesIO(page.screenshot(clip=clip, full_page=True))).convert("RGB")
 
@@ -271,7 +271,7 @@ def without_tabs(page: Page) -> Image.Image:
 
 
 def fused(page: Page) -> Image.Image:
-    """Take the tab of the graph after the first merge."""
+    """Merge LayerNorm and GELU, and take the tab *Fusion*."""
     drawn = Drawn(_book(page))
     drawn.locator(".rw-hit[data-from='layernorm'][data-to='gelu']").click()
     page.mouse.move(0, 0)

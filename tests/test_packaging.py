@@ -1,4 +1,4 @@
-"""The files of `docs/packaging` say the same as `pyproject.toml`."""
+"""The recipe, the lock and the image in `docs/packaging` agree with `pyproject.toml`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // The entry of an exported page: it starts each widget of the page, without Python.
 
-import { hasGraph, LinkError, linkOf, readLink, titleOf, traitsOf } from "./graph_link.ts";
 import { showSaved, unpackedModel } from "./saved_view.ts";
+import { hasGraph, LinkError, linkOf, readLink, titleOf, traitsOf } from "./state/graph_link.ts";
 import { type Answers, answersStorage } from "./state/kept_answers.ts";
 import type { Model } from "./state/model.ts";
 import { keepProgress, progressOf, showProgress, stepAddress, type Told } from "./state/progress.ts";

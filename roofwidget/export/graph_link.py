@@ -2,8 +2,9 @@
 
 The end is ``#g=`` and base64url text of compressed JSON:
 ``{v: 1, chip, title, ins: [[name, shape, dtype]], ops: [{n: name, k: kind, in: [name], out: [[name, shape, dtype]],
-flops, …}], groups: [[op]], outs: [name]}``. `js/src/graph_link.ts` reads and writes the same form. A browser sends no
-server the part of an address after ``#``. What comes in a link is not trusted: sizes are limited, and names are text.
+flops, …}], groups: [[op]], outs: [name]}``. `js/src/state/graph_link.ts` reads and writes the same form. A browser
+sends no server the part of an address after ``#``. What comes in a link is not trusted: sizes are limited, and names
+are text.
 """
 
 from __future__ import annotations

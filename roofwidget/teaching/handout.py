@@ -20,7 +20,7 @@ from roofwidget.support.languages import ENGLISH
 from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.classroom.sheet import read_sheet
 from roofwidget.teaching.lms.items import with_digits
-from roofwidget.teaching.notebook_sheet import read_notebook_sheet
+from roofwidget.teaching.notebook_sheet import Asked, read_notebook_sheet
 from roofwidget.teaching.question import Question
 from roofwidget.teaching.story import SLIDE_PX, asked
 
@@ -108,35 +108,14 @@ section > img { width: 125mm; max-width: 100%; display: block; }
 """
 
 
-@dataclass(frozen=True)
-class _Printed:
-    """A question on paper.
-
-    Attributes
-    ----------
-    question
-        The question.
-    caption
-        The text of its step, as Markdown.
-    state
-        The values of the traits of its chart; None if there is no chart.
-    language
-        The code of the language of its chart.
-    """
-
-    question: Question
-    caption: str
-    state: Mapping[str, Any] | None
-    language: str
-
-    def picture(self, *, is_key: bool) -> Picture | None:
-        """Return the chart: as the step shows it while the question is open, or with nothing hidden."""
-        if self.state is None:
-            return None
-        answers = {self.question.key: [self.question.attempt]} if is_key else {}
-        state = {**self.state, "answers": answers, "title": ""}
-        width, height = SLIDE_PX
-        return engine.draw(state, self.language, width=width, height=height)
+def _picture(asked: Asked, *, is_key: bool) -> Picture | None:
+    """Return the chart: as the step shows it while the question is open, or with nothing hidden."""
+    if asked.state is None:
+        return None
+    answers = {asked.question.key: [asked.question.attempt]} if is_key else {}
+    state = {**asked.state, "answers": answers, "title": ""}
+    width, height = SLIDE_PX
+    return engine.draw(state, asked.language, width=width, height=height)
 
 
 @dataclass(frozen=True)
@@ -145,7 +124,7 @@ class _Paper:
 
     title: str
     line: str
-    printed: tuple[_Printed, ...]
+    printed: tuple[Asked, ...]
 
     def write(self, path: Path, *, is_key: bool) -> None:
         title = f"{self.title}: key" if is_key else self.title
@@ -223,20 +202,20 @@ def _paper(path: Path, seed: int | None) -> _Paper:
     return _Paper(sheet.title, f"{course}sheet {sheet.id}{numbers}", printed)
 
 
-def _of_notebook(path: Path, questions: list[Question]) -> Iterator[_Printed]:
+def _of_notebook(path: Path, questions: list[Question]) -> Iterator[Asked]:
     for question, one in zip(questions, read_notebook_sheet(path).asked, strict=True):
-        yield _Printed(question, one.caption, one.state if one.state["shown"] else None, one.language)
+        yield Asked(question, one.caption, one.state if one.state and one.state["shown"] else None, one.language)
 
 
-def _of_bank(questions: list[Question]) -> Iterator[_Printed]:
+def _of_bank(questions: list[Question]) -> Iterator[Asked]:
     for one in questions:
         model = asked(RooflineModel, [one], {})
-        yield _Printed(with_digits(one), "", model.wire_state() if model.shown else None, ENGLISH)
+        yield Asked(with_digits(one), "", model.wire_state() if model.shown else None, ENGLISH)
 
 
-def _record(printed: _Printed, *, is_key: bool) -> dict[str, Any]:
+def _record(printed: Asked, *, is_key: bool) -> dict[str, Any]:
     """Return a question as the templates need it."""
-    one, picture = printed.question, printed.picture(is_key=is_key)
+    one, picture = printed.question, _picture(printed, is_key=is_key)
     on_paper = [_ON_PAPER] if one.kind == "drag" else []
     return {
         "nodes": [*markdown.tree(printed.caption), *markdown.tree(one.prompt), *on_paper],

@@ -19,7 +19,7 @@ _HEADING: Final = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of a notebook, with the chart of its step.
+    """A question with the chart of its step.
 
     Attributes
     ----------
@@ -28,14 +28,14 @@ class Asked:
     caption
         The text of its step, as Markdown.
     state
-        The values of the widget's traits at this step, as a page receives them.
+        The values of the widget's traits at this step, as a page receives them; None without a chart.
     language
         The code of the language of the widget.
     """
 
     question: Question
     caption: str
-    state: Mapping[str, Any]
+    state: Mapping[str, Any] | None
     language: str
 
 

@@ -125,8 +125,16 @@ def test_pages_have_the_numbers_of_each_student_and_neither_seed_nor_answers(cou
         hidden = [str(seed), "a factor of 10³", "bytes for each FLOP. The question"]
         hidden += [said for said in questions["saxpy-write-allocate"].options.values() if said]
         hidden += [questions[key].explanation for key in KEYS if questions[key].explanation]
-        hidden += [f"{questions[key].answer:.4g}" for key in ("ridge-point", "compute-time")]
         assert [text for text in hidden if text in page] == []
+        # The letters of tokens and of the policy are none of its numbers, and a prompt may have any number.
+        body = re.sub(r"<head>.*?</head>|<script.*?</script>", "", page, flags=re.DOTALL).replace(record["token"], "")
+        texts = (body + json.dumps(record["numbers"]), " ".join(question.prompt for question in questions.values()))
+        numbers, asked = (set(re.findall(r"\d[\d.]*", text)) for text in texts)
+        answers = {f"{questions[key].answer:.4g}" for key in ("ridge-point", "compute-time")}
+        assert answers & (numbers - asked) == set()
+        names = ("format", "version", "course", "sheet", "id", "token", "bank_version", "questions", "numbers", "file")
+        assert set(record) == set(names)
+        assert {tuple(one) for one in record["questions"]} == {("key", "prompt")}
     assert len({course.record(page)["questions"][0]["prompt"] for page in pages.values()}) >= 1
     assert stat.S_IMODE(course.key.stat().st_mode) == 0o600
     # A second run has the same key and the same names.

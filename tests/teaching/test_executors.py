@@ -29,7 +29,7 @@ GRADERS: Final = {"nbgrader": ("nbgrader", "ipykernel"), "otter": ("otter-grader
 LESSONS: Final = environments.ROOT / "notebooks"
 ALL: Final = os.environ.get("ROOFWIDGET_GRADERS", "") == "all"
 GRADED: Final = 'rw.grade("answers.json", [ridge]).points'
-# The cell of docs/teaching.md. Here the sheet and the key are in the folder of the course.
+# The test cell that docs/teaching.md shows, with the sheet and the key in the folder of the course.
 _TEST_CELL: Final = """\
 from pathlib import Path
 

@@ -78,6 +78,7 @@ def test_the_questions_of_a_notebook_are_those_of_its_stories(tmp_path: Path) ->
     assert plain == [replace(one, prompt="", explanation="") for one in (TIME, LIMIT)]
     # The state is that of the step, with its binary values.
     state = found.asked[0].state
+    assert state is not None
     assert (state["step"], state["answers"], list(state["shown"])) == (1, {}, ["tpu-v5p"])
     first.step = 1
     assert saved(state) == saved(first.wire_state())

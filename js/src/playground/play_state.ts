@@ -2,7 +2,7 @@
 
 import { decoding } from "../fusion/graph.ts";
 import { broken } from "../fusion/legality.ts";
-import { type Linked, wireOf } from "../graph_link.ts";
+import { type Linked, wireOf } from "../state/graph_link.ts";
 import { finish } from "../ui/slices.ts";
 import type { WireChip, WireGraph, WireKernels } from "../wire/types.ts";
 import { areGraphs, linkedValues } from "./checks.ts";

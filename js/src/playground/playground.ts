@@ -1,8 +1,8 @@
 // The state of the playground beside the widget: the table of kernels with its undo, and what is opened, linked and saved.
 
 import { computed, signal } from "@preact/signals";
-import { hasGraph, LinkError, readLink } from "../graph_link.ts";
 import { showSaved } from "../saved_view.ts";
+import { hasGraph, LinkError, readLink } from "../state/graph_link.ts";
 import { copyText } from "../ui/copy.ts";
 import { fileName, saveFile } from "../ui/download.ts";
 import { createStatus } from "../ui/status.ts";

@@ -1,7 +1,6 @@
 // Links to what the playground shows, and sessions: they give the same again, and nothing else.
 
 import { describe, expect, it } from "vitest";
-import { LinkError, readLink } from "../../src/graph_link.ts";
 import { areGraphs } from "../../src/playground/checks.ts";
 import type { Values } from "../../src/playground/local_model.ts";
 import {
@@ -15,6 +14,7 @@ import {
   sessionText,
 } from "../../src/playground/play_state.ts";
 import { chipRecord, wireChip, wireKernels } from "../../src/playground/records.ts";
+import { LinkError, readLink } from "../../src/state/graph_link.ts";
 import { linkLetters, linkValue, MAX_LINK_LETTERS } from "../../src/wire/link.ts";
 import { wireChip as chipOf, several } from "../helpers.ts";
 import { EMPTY, GRAPH, STOCK } from "./stock.ts";

@@ -6,6 +6,7 @@ import { createStore } from "../../src/state/store.ts";
 import type { Story } from "../../src/wire/types.ts";
 import { eachWithClock, FakeModel } from "../helpers.ts";
 import { onOneChip } from "../scenes.ts";
+import { memory, refused } from "../storage.ts";
 
 const abort = eachWithClock();
 const question = (key: string) => ({ key, kind: "choice", prompt: [], answer: "a", options: [], unit: "" });
@@ -14,17 +15,6 @@ const story = (...keys: string[]) =>
     base: {},
     steps: keys.map((key) => ({ caption: [], changes: {}, question: question(key), hides: false })),
   }) as unknown as Story;
-
-/** A browser's storage in memory. */
-function memory(entries = new Map<string, string>()): Storage {
-  return {
-    getItem: (key: string) => entries.get(key) ?? null,
-    setItem: (key: string, value: string) => void entries.set(key, value),
-  } as Storage;
-}
-const refused = () => {
-  throw new Error("SecurityError");
-};
 
 describe("the storage of answers", () => {
   it("gives back what was kept, to a story of the same questions at the same place alone", () => {

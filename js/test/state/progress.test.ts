@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { keepProgress, keptProgress, progressOf, stepAddress, type Told } from "../../src/state/progress.ts";
+import { memory, refused } from "../storage.ts";
 
 const PAGE = "file:///course/one.html";
 
@@ -11,17 +12,6 @@ const told = (place: number, answers: Told["answers"]): Told => ({
   answers,
   story: { steps: [null, { key: "a" }, { key: "b" }].map((question) => ({ question })) } as unknown as Told["story"],
 });
-
-/** A browser's storage in memory. */
-function memory(entries = new Map<string, string>()): Storage {
-  return {
-    getItem: (key: string) => entries.get(key) ?? null,
-    setItem: (key: string, value: string) => void entries.set(key, value),
-  } as Storage;
-}
-const refused = () => {
-  throw new Error("SecurityError");
-};
 
 describe("the progress of a page", () => {
   it("counts the questions with an answer, and names the first step with an open one", () => {

@@ -33,7 +33,7 @@ const KINDS = [
   ...["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"],
   ...["gather", "scatter", "reduce", "send", "receive"],
 ];
-/** The hues of the first kinds, which are those of five categories, and that of all others. */
+/** The hues of the first five kinds, and the hue of all other kinds. */
 const [HUES, OTHER_HUE] = [[4, 3, 2, 5, 6], 7];
 /** The height of a label, its distance from the plot's right edge, and the length of its leader, px. */
 const [LABEL_PX, LABEL_EDGE_PX, LEADER_PX, BADGE_PX] = [20, 8, 22, 20];

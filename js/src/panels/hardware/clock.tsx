@@ -1,4 +1,4 @@
-// The clock of the focus chip as a what-if: one that was set, or the one under a power cap.
+// The clock of the focus chip as a what-if: a clock that was typed, or the clock that a power cap leaves.
 
 import { clockOf } from "../../roofline/clock.ts";
 import type { Roof } from "../../roofline/roofline.ts";

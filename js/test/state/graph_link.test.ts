@@ -1,11 +1,11 @@
 // A graph in the address of a page: what a link of the page and of Python holds, and what is refused.
 
 import { describe, expect, it } from "vitest";
-import { hasGraph, LinkError, linkOf, readLink, titleOf, traitsOf } from "../src/graph_link.ts";
-import { createStore } from "../src/state/store.ts";
-import type { WireGraph } from "../src/wire/types.ts";
-import { chain, stateOf } from "./chains.ts";
-import { FakeModel, makeChip } from "./helpers.ts";
+import { hasGraph, LinkError, linkOf, readLink, titleOf, traitsOf } from "../../src/state/graph_link.ts";
+import { createStore } from "../../src/state/store.ts";
+import type { WireGraph } from "../../src/wire/types.ts";
+import { chain, stateOf } from "../chains.ts";
+import { FakeModel, makeChip } from "../helpers.ts";
 
 const KNOWN = chain("known") as unknown as WireGraph;
 

@@ -1,19 +1,19 @@
 // A graph with its kernels, a chip and a title as the end of an address: "#g=" and base64url text of compressed JSON. Mirrors
 // roofwidget/export/graph_link.py. What comes in a link is not trusted: sizes are limited, and names are text.
 
-import { type Cost, type Forms, formsOn, tally } from "./fusion/forms.ts";
-import { decoding, environment, evaluate, type Graph, type GraphValues } from "./fusion/graph.ts";
-import { broken } from "./fusion/legality.ts";
-import { partitionOf, unfused } from "./fusion/partition.ts";
-import { passesOf } from "./fusion/passes.ts";
-import { costOn } from "./fusion/search.ts";
-import { isRoof, roofOf } from "./roofline/roofline.ts";
-import type { Workload } from "./state/workload.ts";
-import { formatSignificant } from "./text/numbers.ts";
-import { finish } from "./ui/slices.ts";
-import { linkLetters, linkValue } from "./wire/link.ts";
-import type { Chip, Question, Story, WireGraph, WireOp } from "./wire/types.ts";
-import { graphLinkWords as words } from "./words/words.ts";
+import { type Cost, type Forms, formsOn, tally } from "../fusion/forms.ts";
+import { decoding, environment, evaluate, type Graph, type GraphValues } from "../fusion/graph.ts";
+import { broken } from "../fusion/legality.ts";
+import { partitionOf, unfused } from "../fusion/partition.ts";
+import { passesOf } from "../fusion/passes.ts";
+import { costOn } from "../fusion/search.ts";
+import { isRoof, roofOf } from "../roofline/roofline.ts";
+import { formatSignificant } from "../text/numbers.ts";
+import { finish } from "../ui/slices.ts";
+import { linkLetters, linkValue } from "../wire/link.ts";
+import type { Chip, Question, Story, WireGraph, WireOp } from "../wire/types.ts";
+import { graphLinkWords as words } from "../words/words.ts";
+import type { Workload } from "./workload.ts";
 
 const MARK = "#g=";
 const VERSION = 1;
