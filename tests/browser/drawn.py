@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from playwright.sync_api import FloatRect, Locator, expect
 
-from tests.browser.lab import Notebook
+from tests.browser.lab import CellError, Notebook
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
@@ -177,8 +177,22 @@ class Drawn:
             time.sleep(0.05)
 
     def becomes(self, expression: str, value: object) -> None:
-        """Wait until an expression has a value in Python."""
-        self.eventually(lambda: bool(self.book.python(expression) == value))
+        """Wait until an expression has a value in Python; it may raise until then, as for a key that comes later."""
+        seen: object = None
+
+        def holds() -> bool:
+            nonlocal seen
+            try:
+                seen = self.book.python(expression)
+            except CellError as error:
+                seen = error
+                return False
+            return bool(seen == value)
+
+        try:
+            self.eventually(holds)
+        except AssertionError:
+            raise AssertionError(f"{expression} is {seen!r}, not {value!r}") from None
 
 
 class Finger:
