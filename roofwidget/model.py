@@ -32,6 +32,7 @@ from roofwidget.kernels.filters import Filters
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.readers.devices import fitting_chips_in
 from roofwidget.state import rules, snapshots
 from roofwidget.state.cell import Make
 from roofwidget.state.field import Refused
@@ -141,9 +142,10 @@ class RooflineModel(Faced):
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
         elif isinstance(kernels, Kernels) and kernels.source and kernels.totals()["time"] > 0:
-            traits["chips"] = []
-            msg = f"{kernels.source} names no chip, so its kernels have no roof; {NO_CHIPS_HINT}"
-            warnings.warn(msg, UserWarning, stacklevel=2)
+            traits["chips"] = fitting_chips_in(kernels.warnings)
+            names = listed(chip.id for chip in traits["chips"])
+            shown = f"; shown on {names} by its memory and units" if names else ", so its kernels have no roof"
+            warnings.warn(f"{kernels.source} names no chip{shown}; {NO_CHIPS_HINT}", UserWarning, stacklevel=2)
         own = {name: traits.pop(name) for name in [*traits] if name in TRAITS}
         self._begin([lambda _: self._with_defaults(own), _focus_with_peaks(own), *_restore], traits)
 
@@ -392,10 +394,11 @@ class RooflineModel(Faced):
         with self.hold_trait_notifications():
             if self.graphs:
                 self.graph = None
-            if found.chip is not None:
-                if found.chip.id not in {chip.id for chip in self.all_chips}:
-                    self.chips = (found.chip, *self.chips)
-                self.focus_chip = found.chip.id
+            ran_on = fitting_chips_in(found.warnings) if found.chip is None else [found.chip]
+            if ran_on:
+                known = {chip.id for chip in self.all_chips}
+                self.chips = (*(chip for chip in ran_on if chip.id not in known), *self.chips)
+                self.focus_chip = ran_on[0].id
             self.baseline = before if compare else None
             self.kernels = found
 

@@ -19,7 +19,7 @@ from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
 from roofwidget.kernels.filters import phase_column
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import FORMATS, read
-from roofwidget.readers.devices import fitting_in
+from roofwidget.readers.devices import fitting_chips_in
 from roofwidget.readers.torch.rules import WorkRules
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import one_line
@@ -195,9 +195,9 @@ def chip_of(kernels: Kernels, given: str | None, path: str, clock: str | None = 
     found = ran_on if given is None else chip_called(given)
     if ran_on is not None and found is not None and ran_on.name != found.name:
         say(f"{path}: ran on {ran_on.name}, and --chip judges it by {found.name}")
-    fitting = fitting_in(kernels.warnings)
+    fitting = [one.id for one in fitting_chips_in(kernels.warnings)]
     if found is None:
-        about = next((text for text in kernels.warnings if fitting_in([text])), "")
+        about = next((text for text in kernels.warnings if fitting_chips_in([text])), "")
         why = f"its kernels have no roof: {about}" if about else "names no chip, so its kernels have no roof"
         raise ValueError(
             f"{path}: {why}; say which chip they ran on, for example with --chip {[*fitting, 'h100-sxm'][0]} "

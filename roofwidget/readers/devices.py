@@ -123,16 +123,17 @@ def fitting_words(memory: float, units: float) -> str:
     return f"; {have} {_ARE_THOSE_OF} {listed(found)}" if found else ""
 
 
-def fitting_in(warnings: Iterable[str]) -> list[str]:
-    """Return the ids of the chips that warnings of `fitting_words` name.
+def fitting_chips_in(warnings: Iterable[str]) -> list[Chip]:
+    """Return the chips that warnings of `fitting_words` name.
 
     Examples
     --------
-    >>> fitting_in(["no shapes", "the trace names no device" + fitting_words(206_141_652_992, 304)])
+    >>> found = fitting_chips_in(["no shapes", "the trace names no device" + fitting_words(206_141_652_992, 304)])
+    >>> [one.id for one in found]
     ['mi300x']
     """
-    named = "".join(warning.partition(_ARE_THOSE_OF)[2] for warning in warnings)
-    return re.findall("'([^']+)'", named)
+    named = re.findall("'([^']+)'", "".join(warning.partition(_ARE_THOSE_OF)[2] for warning in warnings))
+    return [one for one in chips() if one.id in named] if named else []
 
 
 def without_number(device: str) -> str:

@@ -118,6 +118,23 @@ def test_a_device_without_a_known_name_has_the_chips_with_its_memory_and_units(
     assert "those of" not in str(other.warnings), "the devices are not alike"
 
 
+@pytest.mark.parametrize(
+    ("memory", "units", "ids"),
+    [(42_297_524_224, 108, ["a100-sxm-40gb", "a100-pcie-40gb"]), (206_141_652_992, 304, ["mi300x"])],
+)
+def test_a_profile_without_a_chip_is_shown_on_those_with_its_memory_and_units(
+    memory: int, units: int, ids: list[str]
+) -> None:
+    kernels = rw.read(trace({"id": 0, "name": "", "totalGlobalMem": memory, "numSms": units}))
+    with pytest.warns(UserWarning, match=f"^buffer names no chip; shown on '{ids[0]}'.* by its memory and units; pass"):
+        model = rw.RooflineModel(kernels=kernels)
+    opened = rw.RooflineModel(["v5p"], [])
+    opened.show_profile(kernels)
+    assert [chip.id for chip in model.chips] == ids
+    assert [chip.id for chip in opened.chips] == [*ids, "tpu-v5p"]
+    assert (model.focus_chip, opened.focus_chip, kernels.chip) == (ids[0], ids[0], None)
+
+
 def test_kernels_on_a_device_that_is_not_listed_have_no_chip_and_a_word() -> None:
     kernels = rw.read(trace({"id": 0, "name": "NVIDIA H200"}, device=3))
     assert kernels.chip is None
