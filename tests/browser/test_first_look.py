@@ -16,7 +16,7 @@ from tests.browser.test_access import AXE
 from tests.places import FIXTURES, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tests.browser.exported import Exported
 
@@ -139,6 +139,29 @@ def test_on_a_phone_the_plot_has_the_width_and_the_page_does_not_scroll_sideways
     opened = look(rw.roofline("h100-sxm", bert()), 480, 900)
     assert box(part(opened, "plot"))["width"] >= 0.93 * box(opened.drawn.root)["width"]
     assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_on_a_phone_the_source_line_stays_on_the_page_and_keeps_its_buttons(look: Look) -> None:
+    def run(name: str, warnings: Sequence[str] = ()) -> rw.Kernels:
+        source = f"traces/step_of_a_server_with_a_long_name_{name}.json.gz"
+        return rw.Kernels(["matmul"], [4e12], [1e10], time=[2e-2], source=source, warnings=warnings)
+
+    one, two = rw.roofline("h100-sxm", run("after", ["by shapes"])), rw.roofline("h100-sxm", run("after"))
+    two.baseline = run("before")
+    for widget, count in ((one, 3), (two, 1)):
+        line = part(look(widget, 480, 900), "source")
+        parts = boxes_of(line.locator("> :not(.rw-remark)"))
+        assert len(parts) == count
+        assert all(is_inside(each, box(line)) and each["right"] - each["x"] > 40 for each in parts)
+
+
+def test_no_share_of_a_roof_is_cut(look: Look) -> None:
+    opened = look(
+        rw.roofline("h100-sxm", [("matmul", 98.95e12, 1e9, 1), ("tiny", 0, 33.5e6, 1), ("small", 0, 67e9, 1)])
+    )
+    cells = opened.drawn.locator("[role=gridcell][data-column=utilization]")
+    assert sorted(text.replace("\u00a0", " ") for text in cells.all_text_contents()) == ["10 %", "2 %", "< 1 %"]
+    assert cells.evaluate_all("(cells) => cells.every((cell) => cell.scrollWidth <= cell.clientWidth)")
 
 
 @pytest.mark.parametrize(("width", "most"), [(1280, 7), (480, 4)])

@@ -20,10 +20,12 @@ export function SourceLine({ store }: { store: Store }) {
   const count = useComputed(() => countOf(store));
   if (kernels.n === 0) return null;
   return (
-    <div class="rw-source" data-rw="source">
+    <div class={runs ? "rw-source rw-two" : "rw-source"} data-rw="source">
       {runs ? (
         <span>
           {words.before} <b>{fileOf(runs.before)}</b> <Sign>{"→"}</Sign> {words.now} <b>{fileOf(kernels)}</b>
+          {"\u00a0· "}
+          {count}
         </span>
       ) : graph ? (
         <>
@@ -36,7 +38,7 @@ export function SourceLine({ store }: { store: Store }) {
           {kernels.readAs && toolOf(kernels.readAs.format) && <span>{toolOf(kernels.readAs.format)}</span>}
         </>
       )}
-      {!graph && <span>{count}</span>}
+      {!graph && !runs && <span class="rw-on">{count}</span>}
       {!graph && kernels.warnings.length > 0 && <span class="rw-remark">{kernels.warnings[0]}</span>}
       {!graph && <Remarks kernels={kernels} />}
       {runs && store.view.openFiles.value !== "nothing" && (

@@ -192,7 +192,12 @@ function withLooks(column: Column, store: Store, theme: Theme): Column {
   if (column.key === "name") return { ...column, draw: (row) => <KernelName {...{ store, theme, row }} /> };
   if (column.key !== "utilization" || column.kind === "text") return column;
   const above = <span class="rw-fault">{words.above}</span>;
-  return { ...column, draw: (row) => (kernels.n > row && column.at(row) > MIN_ABOVE ? above : undefined) };
+  const draw = (row: number) => {
+    const share = kernels.n > row ? column.at(row) : Number.NaN;
+    // The column has no room for more digits.
+    return share > MIN_ABOVE ? above : share > 0 && share < 0.01 ? `< ${formatPercent(0.01)}` : undefined;
+  };
+  return { ...column, draw };
 }
 
 /** A longer name is cut in its middle: this many letters at its end are always shown. */
