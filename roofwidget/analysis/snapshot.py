@@ -139,11 +139,15 @@ def _places(bound: Bound) -> Floats:
 
 
 def _binding_bytes(bound: Bound) -> tuple[Floats, Floats]:
-    """Return the bytes and memory time of the level that binds each kernel. If no level binds, use the first level."""
+    """Return the bytes of the level that binds each kernel, and the largest memory time of the kernel.
+
+    If no level binds, use the first level where the kernel has a place: without FLOPs, one that moves bytes.
+    """
     moved = np.full(len(bound), np.nan)
     slowest = np.full(len(bound), np.nan)
     for level, seconds in bound.judged_memory_time.items():
-        first = np.isnan(slowest) & ~np.isnan(seconds)
+        is_placed = ~np.isnan(moved) & ((bound.flops != 0) | (moved > 0))
+        first = ~is_placed & ~np.isnan(seconds)
         binds = (bound.bound_by == level) & ~np.isnan(seconds)
         moved = np.where(first | binds, bound.bytes[level], moved)
         slowest = np.fmax(slowest, seconds)

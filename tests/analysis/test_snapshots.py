@@ -59,6 +59,14 @@ def test_with_all_levels_a_kernel_stands_at_the_one_that_binds(model: RooflineMo
     assert model.snapshots[0].bandwidth == 1e12
 
 
+def test_a_kernel_without_flops_stands_at_a_level_where_it_moves_bytes_whatever_binds_it(model: RooflineModel) -> None:
+    model.kernels = Kernels(["copy", "nothing"], [0, 0], {"HBM": [0, 0], "L2": [1e9, 0]})
+    model.launch_overhead, model.memory = 1, "all"
+    assert model.freeze().kernels == (("copy", 0, 10e12),)
+    model.memory = "HBM"
+    assert model.freeze().kernels == ()
+
+
 def test_snapshots_are_named_by_number_unless_told_otherwise(model: RooflineModel) -> None:
     assert [model.freeze(name).name for name in ("", " after ", "", "")] == [
         *("snapshot 1", "after", "snapshot 2", "snapshot 3")
