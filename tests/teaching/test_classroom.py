@@ -353,6 +353,30 @@ def test_a_file_of_a_student_in_the_submission_of_another_one_gives_no_points(
 
 
 @pytest.mark.parametrize(
+    ("path", "sender"),
+    [
+        ("Cem Öz_4711_assignsubmission_file_/answers-007.json", "009"),
+        ("Öz, Cem_4711_assignsubmission_file_answers-007.json", "009"),
+        ("ozcem_13_902_answers-007.json", "009"),
+        ("Cem O\u0308z_4711_file/answers-007.json", "009"),
+        ("somebody_LATE_12_902_answers-007.json", "008"),
+        ("009/answers-007.json", "009"),
+        ("all.zip/cem öz/answers-007.json", "009"),
+        ("Ada Lovelace_12_assignsubmission_file_/a.json", ""),
+        ("lovelaceada_11_902_a.json", ""),
+        ("Participant 4712_assignsubmission_file_/a.json", ""),
+        ("handed in/answers-007.json", ""),
+        ("answers-009.json", ""),
+    ],
+)
+def test_a_file_that_only_another_student_has_handed_in_gives_no_points(path: str, sender: str, course: Course) -> None:
+    course.hand_in(course.pages()["007"], right_answers(course.questions("007")), path)
+    row = course.grade()[0]
+    assert (row["status"], row["points"]) == (("conflict", "") if sender else ("ok", "4"))
+    assert row["notes"] == (f"{path}: in the submission of {sender}" if sender else path)
+
+
+@pytest.mark.parametrize(
     "names",
     [
         ("Ada_11_assignsubmission_file_/a.json", "second/Ada_11_assignsubmission_file_/zip/b.json"),

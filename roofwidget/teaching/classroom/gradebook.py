@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from unicodedata import normalize
 
 from roofwidget.export.table import table_text
 from roofwidget.support.did_you_mean import did_you_mean
@@ -17,7 +18,10 @@ from roofwidget.teaching.grading import Grades, grades_of, tried
 from roofwidget.teaching.item_analysis import ItemAnalysis, analysis_of
 from roofwidget.teaching.question import Question, by_key
 
+Label = tuple[str, str]
 _DIGITS: Final = 4
+# Moodle and Canvas write a student's name and a number.
+_NUMBERED: Final = re.compile(r"(.+)_([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,9 @@ class Row:
         The student; for a file of nobody on the list, one with the id that the file says.
     status
         "ok"; "missing": no file; "duplicate": several files of a submission that differ, and it is not known which is
-        the newest; "conflict": files of several submissions that differ, one of which may be another student's work;
-        "token": the file is not from the student's page; "sheet": the file has other questions; "damaged": the file
-        cannot be read; "unknown-id": nobody on the list has its id.
+        the newest; "conflict": files of several submissions that differ, or only files in the submissions of other
+        students, so that they may be the work of others; "token": the file is not from the student's page; "sheet": the
+        file has other questions; "damaged": the file cannot be read; "unknown-id": nobody on the list has its id.
     grades
         The grades if the status is "ok", else None.
     handed_in
@@ -130,11 +134,12 @@ def gradebook(
             strays.append(Row(Student(file.id), "unknown-id", handed_in=file, notes=file.name))
         else:
             by_id[file.id].append(file)
+    by_label = _ids_by_label(students)
     rows, sheets = [], []
     for student in students:
         questions = key.questions(sheet, student.id)
         damaged = [name for name in faulty if _may_be_of(student, name)]
-        row = _row(student, by_id[student.id], questions, sheet, key, damaged=damaged)
+        row = _row(student, by_id[student.id], questions, sheet, key, damaged=damaged, by_label=by_label)
         if row.status == "ok" and row.handed_in is not None:
             given = answers_that_count(row.handed_in, sheet)
             questions = [one for one in questions if one.key in keys]
@@ -157,6 +162,7 @@ def _row(
     key: ClassKey,
     *,
     damaged: Sequence[str],
+    by_label: Mapping[Label, set[str]],
 ) -> Row:
     """Return which file of a student counts, without its grades."""
     if not files:
@@ -180,7 +186,34 @@ def _row(
     # Whoever has a file of another student can hand it in, with other answers.
     if any(file.answers != last[0].answers for file in last):
         return Row(student, "conflict", notes=notes)
+    senders = [_senders(file.submission, by_label) for file in last]
+    if all(found and student.id not in found for found in senders):
+        others = ", ".join(sorted(set().union(*senders)))
+        return Row(student, "conflict", notes=f"{notes}: in the submission of {others}")
     return Row(student, "ok", handed_in=max(last, key=lambda file: file.saved_at), notes=notes)
+
+
+def _ids_by_label(students: Iterable[Student]) -> dict[Label, set[str]]:
+    found: dict[Label, set[str]] = {}
+    for one in students:
+        for label in _labels(one.id, one.name, one.lms_id):
+            found.setdefault(label, set()).add(one.id)
+    return found
+
+
+def _labels(student: str, name: str, number: str) -> Iterator[Label]:
+    """Yield what may tell a student: the id, the letters of the name in any order of its words, the LMS's number."""
+    # Archives write an accent in one character or in two, or leave it out.
+    letters = sorted(letter for letter in normalize("NFKD", name.casefold()) if letter.isalnum())
+    labels = (("id", student), ("name", "".join(letters)), ("number", number))
+    yield from (label for label in labels if label[1])
+
+
+def _senders(submission: str, by_label: Mapping[Label, set[str]]) -> set[str]:
+    """Return the ids of the students whose submission this may be; none if its name does not tell."""
+    numbered = _NUMBERED.match(submission)
+    name, number = numbered.groups() if numbered else (submission, "")
+    return set().union(*(by_label.get(label, ()) for label in _labels(submission, name, number)))
 
 
 def _may_be_of(student: Student, path: str) -> bool:
