@@ -53,8 +53,6 @@ class Said:
         self.time = np.where(self.kernels.time > 0, self.kernels.time, np.nan)
         self.intensity, self.rate = self.kernels.intensity, self.kernels.rate
         self.by_ratios = ~np.isnan(np.fmax(self.intensity, self.rate))
-        # Zero FLOPs per byte at a rate: the rate says nothing of the time.
-        self.is_measured = ~np.isnan(self.time) | (~np.isnan(self.rate) & (self.intensity != 0))
 
     def _bound_on(self, chip: str) -> Bound | None:
         try:
@@ -177,7 +175,9 @@ class Said:
     def _has_place_by_ratios(self, bound: Bound, row: int) -> bool:
         if math.isnan(self.intensity[row]):
             return False
-        return bool(self.rate[row] > 0 if self.is_measured[row] else not math.isnan(bound.attainable[row]))
+        # Without a rate it is on the roof. Zero FLOPs per byte at a rate: the rate says nothing of the time.
+        is_measured = not math.isnan(self.rate[row]) and self.intensity[row] != 0
+        return bool(self.rate[row] > 0 if is_measured else not math.isnan(bound.attainable[row]))
 
     def ai_at(self, chip: rw.Chip | None, level: str, moved: Floats) -> Floats:
         """Return the intensities at a level, of which `moved` are the bytes."""
