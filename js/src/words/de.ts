@@ -1240,8 +1240,9 @@ export const catalogue: Like<typeof en.catalogue> = {
     isYours: "deine Antwort",
     hidden: "Verborgen, solange die Geschichte danach fragt.",
     attempts: (count: number) => (count === 1 ? "1 Antwort" : `${count} Antworten`),
-    dragMarker: "Die Marke im Diagramm ziehen oder mit den Pfeiltasten bewegen. Dann prüfen.",
-    dragRoof: "Das Dach oder seinen Regler ziehen. Dann prüfen.",
+    dragMarker: (within) =>
+      `Die Marke im Diagramm auf ${within} genau ziehen oder mit den Pfeiltasten bewegen. Dann prüfen.`,
+    dragRoof: (within) => `Das Dach oder seinen Regler auf ${within} genau ziehen. Dann prüfen.`,
     merge: "Operationen unter „Fusion“ zusammenlegen. Dann prüfen.",
     marker: { intensity: "Deine Intensität", rate: "Deine Rate" },
     source: (source: string) => `Quelle: ${source}`,

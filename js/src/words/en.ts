@@ -1271,8 +1271,10 @@ export const catalogue = {
     /** In the place of what could tell the answer to the open question. */
     hidden: "Hidden while the story asks for it.",
     attempts: (count: number) => (count === 1 ? "1 answer" : `${count} answers`),
-    dragMarker: "Drag the marker on the chart, or move it with the arrow keys. Then check.",
-    dragRoof: "Drag the roof or its slider. Then check.",
+    /** `within`: how far off a right answer may be, such as "20 %". */
+    dragMarker: (within: string) =>
+      `Drag the marker on the chart, or move it with the arrow keys, to within ${within}. Then check.`,
+    dragRoof: (within: string) => `Drag the roof or its slider to within ${within}. Then check.`,
     merge: "Merge operations in the fusion panel. Then check.",
     marker: { intensity: "Your intensity", rate: "Your rate" },
     source: (source: string) => `Source: ${source}`,

@@ -5,7 +5,7 @@ import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { verdictText } from "../../text/answers.ts";
-import { formatAnswer } from "../../text/numbers.ts";
+import { formatAnswer, formatPercent } from "../../text/numbers.ts";
 import { asThousands, readNumber } from "../../text/written.ts";
 import { Button } from "../../ui/button.tsx";
 import { lookUp, OWN_KEYS } from "../../ui/keys.ts";
@@ -132,12 +132,13 @@ interface AnswerProps extends QuestionProps {
 }
 
 function Answer(props: AnswerProps) {
-  const { kind, on } = props.question;
+  const { kind, on, tolerance } = props.question;
   if (kind === "choice") return <Choice {...props} />;
   if (kind === "number") return <Typed {...props} />;
   if (kind === "merge") return <OnChart {...props} hint={words.merge} />;
   const isMarker = on === "intensity" || on === "rate";
-  return <OnChart {...props} hint={isMarker ? words.dragMarker : words.dragRoof} />;
+  const within = formatPercent(2 ** (tolerance ?? 0) - 1);
+  return <OnChart {...props} hint={isMarker ? words.dragMarker(within) : words.dragRoof(within)} />;
 }
 
 function Choice(props: AnswerProps) {

@@ -39,6 +39,7 @@ interface StoryProps {
 export function StoryPanel({ store, height }: StoryProps) {
   const { current, question, steps } = store.lesson;
   const step = store.lesson.step.value;
+  const title = store.view.title.value;
   const panel = useRef<HTMLElement>(null);
   // A learner who reads with a screen reader hears the new step. The panel takes the focus together with its new text,
   // so that no key which follows is lost between the two. At the start it takes no focus.
@@ -66,7 +67,7 @@ export function StoryPanel({ store, height }: StoryProps) {
       ref={panel}
       class={`rw-story${height === undefined ? "" : " rw-staged"}`}
       style={{ height: height && `calc(${height}px + var(--rw-more, 0px))` }}
-      aria-label={`${words.title}: ${words.step(step + 1, steps.value)}`}
+      aria-label={`${words.title}: ${title && `${title} · `}${words.step(step + 1, steps.value)}`}
       tabIndex={-1}
       {...OWN_KEYS}
     >
