@@ -22,7 +22,8 @@ kernels  ``{n, name, short, precision, category: texts, time, self_time, count, 
          instructions: {unit, peak: 1/s or null, estimate: boolean, roofs: [[level, 1/s]],
          walls: [[name, space, intensity]], rate, lanes, utilization, bound: texts, levels: [[level, buffer]],
          accesses: [[space, intensity, rate]]},
-         reasons: {rules: [{sentence, suggestion, source, columns: [text], counters: [text]}], row, rule: buffer},
+         reasons: {rules: [{sentence, suggestion, source, columns: [text], counters: [text],
+         translations: {language: {sentence, suggestion}}}], row, rule: buffer},
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text,
          read_as: {format: text, fields: [[field, rows with a value, rule]]}}``.
          A short name is null if the name is not shortened. `time` is null if no row has a time. `self_time` is null
@@ -267,6 +268,7 @@ def _reasons(kernels: Kernels) -> dict[str, Any]:
         {
             "sentence": rule.sentence,
             "suggestion": rule.suggestion,
+            "translations": rule.translations,
             "source": rule.source,
             "columns": list(rule.rows),
             "counters": list(dict.fromkeys(text_to_wire(counters[name]) for name in rule.columns if name in counters)),

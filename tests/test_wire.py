@@ -149,6 +149,7 @@ def test_reasons_are_sent_as_rules_once_each_with_the_rows_of_their_kernels() ->
     tail, divergence = sent["rules"]
     assert (tail["columns"], tail["counters"]) == (["waves per SM", "SM active (%)"], ["launch__grid_size"])
     assert "{blocks} blocks are {waves per SM} waves" in tail["sentence"]
+    assert "{blocks} Blöcke sind {waves per SM} Wellen" in tail["translations"]["de"]["sentence"]
     assert (divergence["columns"][0], divergence["counters"]) == ("threads per instruction", [])
     assert all(rule["suggestion"] and rule["source"] for rule in sent["rules"])
 

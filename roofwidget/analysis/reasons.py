@@ -92,6 +92,7 @@ class Rule:
     suggestion: str
     source: str
     rows: tuple[str, ...]
+    translations: Mapping[str, Mapping[str, str]]
 
     @property
     def columns(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,16 @@ def told(kernels: rw.Kernels) -> list[set[str]]:
 
 def table(**columns: Any) -> rw.Kernels:
     return rw.Kernels(["k"], [1], [1], time=[1e-3], extra=columns)
+
+
+def test_each_rule_has_its_texts_in_german_with_the_same_columns() -> None:
+    for rule in rules():
+        assert rule.translations.keys() == {"de"}, rule.sentence
+        german = rule.translations["de"]
+        assert german.keys() == {"sentence", "suggestion"}, rule.sentence
+        for own, other in ((rule.sentence, german["sentence"]), (rule.suggestion, german["suggestion"])):
+            assert sorted(re.findall(r"{.*?}", own)) == sorted(re.findall(r"{.*?}", other)), own
+            assert own != other
 
 
 # -- a GPU -------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ const MIN_WHOLE = 1000;
 
 /** A reason with its numbers. */
 interface ReasonText {
+  /** The code of the language of `sentence` and `suggestion`. */
+  readonly language: string;
   readonly sentence: string;
   readonly suggestion: string;
   /** The profiler's names of the counters, as text. */
@@ -34,12 +36,17 @@ function counterText({ extra }: Kernels, row: number, name: string): string | un
 export function reasonsOf(kernels: Kernels, row: number): ReasonText[] {
   const filled = (text: string) =>
     text.replace(/\{([^{}]+)\}/g, (_, name: string) => counterText(kernels, row, name) ?? name);
-  return (kernels.reasons.get(row) ?? []).map(({ sentence, suggestion, source, counters }) => ({
-    sentence: filled(sentence),
-    suggestion: filled(suggestion),
-    counters: counters.join(", "),
-    source,
-  }));
+  return (kernels.reasons.get(row) ?? []).map((reason) => {
+    const translated = reason.translations?.[numerals.language];
+    const { sentence, suggestion } = translated ?? reason;
+    return {
+      language: translated ? numerals.language : "en",
+      sentence: filled(sentence),
+      suggestion: filled(suggestion),
+      counters: reason.counters.join(", "),
+      source: reason.source,
+    };
+  });
 }
 
 /**

@@ -194,12 +194,17 @@ export interface WireKernels extends WireColumns {
   reasons?: { rules: Reason[]; row: DataView; rule: DataView };
 }
 
-/** Why kernels are slow, as counters of their profile show. The texts are Python's, in English. */
-export interface Reason {
+interface ReasonTexts {
   /** Has names of columns in braces, in place of their values. */
   readonly sentence: string;
   /** What to try. May have names of columns too. */
   readonly suggestion: string;
+}
+
+/** Why kernels are slow, as counters of their profile show. The texts are Python's, in English. */
+export interface Reason extends ReasonTexts {
+  /** The texts in other languages. Missing in states that older versions saved. */
+  readonly translations?: Readonly<Record<string, ReasonTexts>>;
   readonly source: string;
   /** The columns that show the reason, the most telling one first. */
   readonly columns: readonly string[];

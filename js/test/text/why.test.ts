@@ -39,6 +39,7 @@ describe("reasons", () => {
     const [tail, stalls, ...more] = reasonsOf(explained(new Map([[0, [TAIL, STALLS]]])), 0);
     expect(more).toEqual([]);
     expect(tail).toEqual({
+      language: "en",
       sentence: "133,000 blocks are 1.01 waves: 50 % of the places are used.",
       suggestion: "Choose another grid.",
       counters: "launch__waves, sm__active",

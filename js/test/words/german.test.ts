@@ -23,6 +23,7 @@ const { toCsv } = await import("../../src/panels/table/csv.ts");
 const { makeChip, makeKernels, makeRoof } = await import("../helpers.ts");
 const { factsOf } = await import("../../src/roofline/verdict.ts");
 const { verdictOf } = await import("../../src/text/verdict.ts");
+const { reasonsOf } = await import("../../src/text/why.ts");
 const { verdictText } = await import("../../src/text/answers.ts");
 const { asThousands, readNumber } = await import("../../src/text/written.ts");
 const { numberVerdict } = await import("../../src/roofline/answers.ts");
@@ -249,4 +250,23 @@ describe("answers to questions", () => {
       "Noch nicht: 2 Kernel bewegen 32,77 kB. Erreichbar sind 16,38 kB.",
     );
   });
+});
+
+it("says why a kernel is slow in German where Python sent it, and else in English", () => {
+  const english = {
+    sentence: "{stall 1 (%)} stalls.",
+    suggestion: "Wait.",
+    source: "A guide",
+    columns: [],
+    counters: [],
+  };
+  const translations = { de: { sentence: "{waves per SM} Wellen.", suggestion: "Warten." } };
+  const extra = { "stall 1 (%)": [61.4], "waves per SM": [1.0075] };
+  const kernels = makeKernels([{ flops: 1e9, bytes: 1e7, time: 1 }], { extra });
+  const reasons = new Map([[0, [{ ...english, translations }, english]]]);
+  const found = reasonsOf({ ...kernels, reasons }, 0).map(({ language, sentence }) => [language, sentence]);
+  expect(found).toEqual([
+    ["de", "1,01 Wellen."],
+    ["en", "61 % stalls."],
+  ]);
 });

@@ -14,11 +14,13 @@ export function Why({ store }: { readonly store: Store }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys scroll it
     <section class="rw-why" data-rw="why" aria-label={words.why} tabIndex={0} {...OWN_KEYS}>
       <h4>{words.why}</h4>
-      <ul lang="en">
-        {reasons.map(({ sentence, suggestion, counters, source }) => (
-          <li key={sentence}>
+      <ul>
+        {reasons.map(({ language, sentence, suggestion, counters, source }) => (
+          <li key={sentence} lang={language}>
             <b>{sentence}</b> {suggestion}
-            <p class="rw-muted">{[counters, source].filter(Boolean).join(" · ")}</p>
+            <p class="rw-muted" lang="en">
+              {[counters, source].filter(Boolean).join(" · ")}
+            </p>
           </li>
         ))}
       </ul>
