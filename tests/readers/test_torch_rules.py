@@ -695,6 +695,215 @@ backward("aten::_flash_attention_backward", out=4, lse=5, causal=11, lengths=6, 
 backward("aten::_efficient_attention_backward", out=5, lse=10, causal=14, lengths=6, longest=8)
 
 
+# -- lists of tensors ----------------------------------------------------------------------------------------------
+
+
+def lists(draw: Draw, count: int, dtype: str = "fp32") -> tuple[list[Arg], int, int]:
+    """Return equal lists of tensors, the number of their tensors, and of their elements."""
+    sizes = [[draw(1, 9), draw(1, 9)][: draw(0, 2)] for _ in range(draw(1, 12))]
+    elements = sum(int(np.prod(each)) for each in sizes)
+    return [Arg(sizes, TYPES[dtype])] * count, len(sizes), elements
+
+
+def for_each(word: str, *, each: int, count: int, options: tuple[Arg, ...] = ()) -> None:
+    @rule(f"aten::_foreach_{word}")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        args, _, n = lists(draw, count)
+        # All lists are read, and one is written.
+        return op(f"aten::_foreach_{word}", *args, *options), each * n, 4 * n * (count + 1)
+
+
+for_each("add", each=1, count=2, options=(value("1"),))
+for_each("sub_", each=1, count=2, options=(value("1"),))
+for_each("mul", each=1, count=2)
+for_each("div_", each=1, count=1, options=(value("2."),))
+for_each("maximum_", each=1, count=2)
+for_each("clamp_min_", each=1, count=1, options=(Arg([], "ScalarList", "[0., 1.]"),))
+for_each("sqrt", each=1, count=1)
+for_each("round_", each=1, count=1)
+# exp(-x), 1 +, 1 /, and the negation.
+for_each("sigmoid", each=4, count=1)
+for_each("addcmul", each=2, count=3, options=(value("1"),))
+for_each("addcdiv_", each=3, count=3, options=(Arg([], "ScalarList", "[-0.1, -0.2]"),))
+# x + w (y - x).
+for_each("lerp", each=3, count=3)
+for_each("lerp_", each=3, count=2, options=(value("0.1"),))
+
+
+def of_tensors(word: str, *, each: int, roots: int, result: str, item: int) -> None:
+    @rule(f"aten::_foreach_{word}")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        args, tensors, n = lists(draw, 1, "bf16")
+        call = op(f"aten::_foreach_{word}", *args, value("2"), value(result) if result else NONE)
+        return call, each * n + roots * tensors, 2 * n + item * tensors
+
+
+# A square and an addition for each element; ScalarType 6 is fp32.
+of_tensors("norm", each=2, roots=1, result="6", item=4)
+of_tensors("powsum", each=2, roots=0, result="", item=2)
+of_tensors("max", each=1, roots=0, result="", item=2)
+
+
+@rule("aten::_foreach_copy_")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    (given,), _, n = lists(draw, 1)
+    return op("aten::_foreach_copy_", given, Arg(given.dims, TYPES["bf16"]), value("False")), 0, (4 + 2) * n
+
+
+@rule("aten::_foreach_clone")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    args, _, n = lists(draw, 1)
+    return op("aten::_foreach_clone", *args, NONE), 0, 8 * n
+
+
+@rule("aten::_foreach_zero_")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    args, _, n = lists(draw, 1, "bf16")
+    return op("aten::_foreach_zero_", *args), 0, 2 * n
+
+
+@rule("aten::_amp_foreach_non_finite_check_and_unscale_")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    args, _, n = lists(draw, 1, "bf16")
+    return op("aten::_amp_foreach_non_finite_check_and_unscale_", *args, tensor("fp32"), tensor("fp32")), n, 4 * n
+
+
+@rule("aten::_fused_adamw_")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    largest, decay, maximize, scaled = (draw(0, 1) for _ in range(4))
+    args, tensors, n = lists(draw, 5, "bf16")
+    scale = tensor("fp32") if scaled else NONE
+    numbers = [value(word) for word in ("0.001", "0.9", "0.999", "0.01" if decay else "0.", "1e-08")]
+    steps, flags = Arg([[]] * tensors, "TensorList"), [value(bool(largest)), value(bool(maximize))]
+    args[4] = args[4] if largest else Arg([], "TensorList")
+    call = op("aten::_fused_adamw_", *args, steps, *numbers, *flags, scale, scale)
+    # m + (1 - b)(g - m): 3; b v + (1 - b) g g: 4; root, quotient, sum; product, quotient, difference.
+    each = 3 + 4 + 3 + 3 + 2 * decay + largest + maximize + scaled
+    # Four lists are read, three written.
+    return call, each * n, 2 * n * (4 + 3 + 2 * largest + scaled)
+
+
+@rule("aten::_fused_adagrad_")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    decay = draw(0, 1)
+    args, tensors, n = lists(draw, 3)
+    numbers = [value(word) for word in ("0.01", "0.", "0.1" if decay else "0.", "1e-10", "False")]
+    call = op("aten::_fused_adagrad_", *args, Arg([[]] * tensors, "TensorList"), *numbers, NONE, NONE)
+    # s + g g: 2; root, sum; product, quotient, difference.
+    return call, (2 + 2 + 3 + 2 * decay) * n, 4 * n * (3 + 2)
+
+
+@rule("aten::_fused_sgd_")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    momentum, decay, dampening, nesterov, first = (draw(0, 1) for _ in range(5))
+    args, _, n = lists(draw, 3)
+    args[2] = args[2] if momentum else Arg([], "TensorList")
+    numbers = ["0.1" if decay else "0.", "0.9" if momentum else "0.", "0.1", "0.5" if dampening else "0."]
+    flags = [str(bool(flag)) for flag in (nesterov, 0, first)]
+    call = op("aten::_fused_sgd_", *args, *map(value, numbers), *map(value, flags), NONE, NONE)
+    each = 2 + 2 * decay + 2 * nesterov + (momentum and not first) * (2 + dampening)
+    return call, each * n, 4 * n * (2 + 1 + 2 * momentum)
+
+
+# -- pooling -------------------------------------------------------------------------------------------------------
+
+
+def windows(size: int, taps: int, stride: int, edge: int, hole: int = 1, *, ceil: bool = False) -> int:
+    """Return how many windows begin at a multiple of the stride, each within the input or its left padding."""
+    reach = hole * (taps - 1)
+    begins = [start for start in range(-edge, size + edge, stride) if start + reach < size + edge]
+    if ceil and begins[-1] + stride < size and begins[-1] + reach < size + edge - 1:
+        begins.append(begins[-1] + stride)
+    return len(begins)
+
+
+def adaptive(size: int, results: int) -> int:
+    """Return the elements in all windows, counted one by one."""
+    return sum(
+        1
+        for i in range(results)
+        for at in range(size)
+        if at * results < (i + 1) * size and (at + 1) * results > i * size
+    )
+
+
+def as_list(given: list[int]) -> Arg:
+    return Arg([], "ScalarList", str(given))
+
+
+def pooled(axes: int) -> None:
+    @rule(f"aten::max_pool{axes}d_with_indices")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        sides, taps, steps = ([draw(low, high) for _ in range(axes)] for low, high in ((9, 30), (1, 4), (1, 3)))
+        hole, ceil, n, c = draw(1, 2), bool(draw(0, 1)), draw(1, 3), draw(1, 5)
+        edges = [draw(0, k // 2) for k in taps]
+        counts = [windows(*axis, hole, ceil=ceil) for axis in zip(sides, taps, steps, edges, strict=True)]
+        results = n * c * int(np.prod(counts))
+        args = [tensor("bf16", n, c, *sides), *map(as_list, (taps, steps, edges, [hole] * axes)), value(ceil)]
+        flops = (int(np.prod(taps)) - 1) * results
+        # Positions of the maxima have eight bytes.
+        return op(f"aten::max_pool{axes}d_with_indices", *args), flops, 2 * n * c * int(np.prod(sides)) + 10 * results
+
+    @rule(f"aten::max_pool{axes}d_with_indices_backward")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        made, sides, c = [draw(1, 5) for _ in range(axes)], [draw(6, 9) for _ in range(axes)], draw(1, 5)
+        gradient, x = tensor("fp32", c, *made), tensor("fp32", c, *sides)
+        call = op(f"aten::max_pool{axes}d_with_indices_backward", gradient, x, *[NONE] * 5, tensor("int64", c, *made))
+        results = c * int(np.prod(made))
+        return call, results, 12 * results + 4 * c * int(np.prod(sides))
+
+    @rule(f"aten::avg_pool{axes}d")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        side, taps, ceil, c = draw(5, 30), draw(1, 4), bool(draw(0, 1)), draw(1, 5)
+        results = c * windows(side, taps, taps, 0, ceil=ceil) ** axes
+        # Without a stride it is the size of a window; one number is for all axes.
+        args = [tensor("fp32", c, *[side] * axes), as_list([taps]), as_list([]), as_list([0]), value(ceil)]
+        moved = 4 * (c * side**axes + results)
+        return op(f"aten::avg_pool{axes}d", *args, value("True"), NONE), taps**axes * results, moved
+
+    @rule(f"aten::avg_pool{axes}d_backward")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        made, taps, c = draw(1, 9), draw(1, 4), draw(1, 5)
+        x = tensor("fp32", c, *[made * taps] * axes)
+        call = op(f"aten::avg_pool{axes}d_backward", tensor("fp32", c, *[made] * axes), x, as_list([taps] * axes))
+        results = c * made**axes
+        # A division for each result, which each element of its window adds.
+        return call, results + c * (made * taps) ** axes, 4 * (results + c * (made * taps) ** axes)
+
+    def drawn(draw: Draw) -> tuple[list[int], list[int], int, int, int, int]:
+        sides, made, n = [draw(1, 20) for _ in range(axes)], [draw(1, 20) for _ in range(axes)], draw(1, 4)
+        within = n * int(np.prod([adaptive(*axis) for axis in zip(sides, made, strict=True)]))
+        return sides, made, n, within, n * int(np.prod(sides)), n * int(np.prod(made))
+
+    @rule(f"aten::_adaptive_avg_pool{axes}d")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        sides, made, n, within, read, results = drawn(draw)
+        call = op(f"aten::_adaptive_avg_pool{axes}d", tensor("fp32", 1, n, *sides), as_list(made))
+        return call, within, 4 * (read + results)
+
+    @rule(f"aten::_adaptive_avg_pool{axes}d_backward")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        sides, made, n, within, read, results = drawn(draw)
+        call = op(f"aten::_adaptive_avg_pool{axes}d_backward", tensor("fp32", n, *made), tensor("fp32", n, *sides))
+        return call, within + results, 4 * (read + results)
+
+    @rule(f"aten::adaptive_max_pool{axes}d")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        sides, made, n, within, read, results = drawn(draw)
+        call = op(f"aten::adaptive_max_pool{axes}d", tensor("fp32", n, *sides), as_list(made))
+        return call, within - results, 4 * read + 12 * results
+
+    @rule(f"aten::adaptive_max_pool{axes}d_backward")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        sides, made, n, _, read, results = drawn(draw)
+        args = [tensor("fp32", n, *made), tensor("fp32", n, *sides), tensor("int64", n, *made)]
+        return op(f"aten::adaptive_max_pool{axes}d_backward", *args), results, 12 * results + 4 * read
+
+
+pooled(2)
+pooled(3)
+
+
 # -- all of them ---------------------------------------------------------------------------------------------------
 
 
@@ -859,6 +1068,13 @@ def test_no_arguments_break_a_rule(entry: dict[str, Any]) -> None:
         work = work_of(OpCall(name, dims, one([types, None]), one([values, None]), one(JUNK_STEPS)))
         for number in () if work is None else (work.flops, work.bytes):
             assert number is None or 0 <= float(number) < np.inf
+
+
+def test_a_whole_number_that_pytorch_writes_with_a_point_is_a_number() -> None:
+    given = [rules.WorkRules({"mine::scaled": {"flops": "dims[0][0] * value[1]"}})]
+    work = work_of(op("mine::scaled", tensor("bf16", 8), value("2.")), given)
+    assert work is not None
+    assert work.flops == 16
 
 
 # -- bounds --------------------------------------------------------------------------------------------------------
@@ -1244,7 +1460,7 @@ ARGUMENT_NAMES: Final[dict[str, set[str]]] = {
     "k": {"key"},
     "v": {"value"},
     "out": {"out"},
-    "gradient": {"grad_out", "grad_out_"},
+    "gradient": {"grad_out", "grad_out_", "grad_output"},
     "lse": {"logsumexp"},
     "lengths": {"cum_seq_q", "cu_seqlens_q"},
     "longest": {"max_q", "max_seqlen_q"},
@@ -1255,13 +1471,27 @@ ARGUMENT_NAMES: Final[dict[str, set[str]]] = {
     "cached": {"seqused_k", "seqlen_k"},
     "a": {"self"},
     "b": {"mat2"},
-    "x": {"input"},
+    "x": {"input", "self"},
     "weight": {"weight"},
     "bias": {"bias", "weight"},
     "scales": {"scale_a", "scale_b"},
     "offsets": {"offs"},
-    "result": {"out_dtype"},
-    "read": {"mean", "rstd", "weight", "save_mean", "save_var", "save_invstd"},
+    "result": {"out_dtype", "dtype"},
+    "read": {
+        *("mean", "rstd", "weight", "save_mean", "save_var", "save_invstd"),
+        *("self", "other", "exponent", "tensor1", "tensor2", "tensors1", "weights", "src"),
+    },
+    "written": {"self"},
+    "factor": {"alpha", "value"},
+    "gradients": {"grads"},
+    "moments": {"exp_avgs", "exp_avg_sqs", "state_sums", "momentum_buffer_list"},
+    "largest_moments": {"max_exp_avg_sqs"},
+    "decay": {"weight_decay"},
+    "gradient_scale": {"grad_scale"},
+    "first_step": {"is_first_step"},
+    "ceil": {"ceil_mode"},
+    **{word: {word} for word in ("maximize", "dampening", "nesterov", "indices", "output_size")},
+    **{word: {word} for word in ("kernel_size", "stride", "padding", "dilation")},
 }
 OF_PYTORCH: Final = [
     *((name, entry["work"]) for entry in ENTRIES for name in entry["names"] if name.startswith("aten::")),
@@ -1275,7 +1505,9 @@ def test_positions_of_arguments_are_those_of_the_schemas_of_pytorch(name: str, k
     schemas = torch._C._jit_get_schemas_for_operator(name)
     if not schemas:
         pytest.skip(f"PyTorch {torch.__version__} has no {name}")
-    (arguments,) = [[one.name for one in schema.arguments] for schema in schemas if not schema.overload_name]
+    # Operations on lists of tensors have a list, or a number in its place; both have the same options.
+    found_names = {schema.overload_name: [one.name for one in schema.arguments] for schema in schemas}
+    arguments = next(found_names[word] for word in ("", "List", "Scalar") if word in found_names)
     wrong = {}
     for key, given in keys.items():
         if key in ARGUMENT_NAMES and given is not None:

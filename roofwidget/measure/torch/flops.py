@@ -9,7 +9,7 @@ is 8.
 ``vector`` and ``transcendental``: all other floating-point arithmetic. Elements of functions count as in
 `roofwidget.measure.elementwise`, normalisations and softmax as the operators of `rw.Graph` by its convention
 ``textbook``: 8 per element for a layer normalisation and 3 per row, 5 for a softmax, one of them transcendental. XLA
-counts 7 and 5 + 1. A fused Adam step is 12 vector FLOPs a parameter.
+counts 7 and 5 + 1. Fused steps of optimizers count as `Graph.adam_step` and `Graph.sgd_step`, with their options.
 
 Integers have no FLOPs, except those of matrix products. An operation that is in no table has unknown FLOPs: None.
 """
@@ -29,8 +29,12 @@ from roofwidget.measure.elementwise import FLOPS_PER_ELEMENT, reduction_flops
 from roofwidget.measure.torch.probes import allows_tf32, has_tf32
 from roofwidget.measure.torch.tensors import OpCall, Tensor, is_plain, tensors_in
 from roofwidget.support.precisions import precision_key
+from roofwidget.workloads.convention import CONVENTIONS
+from roofwidget.workloads.expressions import evaluate
+from roofwidget.workloads.ops.convolution import adaptive_windows
 from roofwidget.workloads.ops.elementwise import GRADIENTS
 from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
+from roofwidget.workloads.ops.optimizers import OPTIONS, STEPS
 
 Flops: TypeAlias = "dict[str, int]"
 _Formula: TypeAlias = "Callable[[OpCall], Flops]"
@@ -162,7 +166,7 @@ _POWERS: Final[Mapping[float, tuple[str, ...]]] = {
     -1: ("reciprocal",),
     1: (),
 }
-_ADAM_STEP: Final = 12
+_TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _COMPLEX: Final = {"add": 2, "sub": 2, "neg": 2, "mul": 6}
 """FLOPs of real numbers for one operation on complex numbers."""
 
@@ -260,7 +264,10 @@ def _each(functions: tuple[str, ...]) -> _Formula:
     """Return the formula of an operation that applies functions to each element of its result."""
 
     def formula(call: OpCall) -> Flops:
-        is_scaled = call.kwargs.get("alpha", 1) != 1 or call.kwargs.get("value", 1) != 1
+        factors = [call.kwargs.get("alpha", 1), call.kwargs.get("value", 1)]
+        # Lists of tensors may have a factor each.
+        factors += call.args[3:] if call.name.startswith("_foreach_addc") else []
+        is_scaled = any(factor not in (1, [1] * len(call.results)) for factor in factors)
         return _sum((*functions, "multiply") if is_scaled else functions, _changed(call))
 
     return formula
@@ -315,9 +322,39 @@ def _batch_norm(call: OpCall) -> Flops:
     return {"vector": (8 if trains else 2) * call.made}
 
 
-def _window(call: OpCall) -> int:
-    kernel = [int(value) for value in call.args[1]]
-    return prod(kernel * 2 if len(kernel) == 1 else kernel)
+def _window(call: OpCall, place: int = 1) -> int:
+    kernel = [int(value) for value in call.args[place]]
+    axes = 3 if "pool3d" in call.name else 2
+    return prod(kernel * axes if len(kernel) == 1 else kernel)
+
+
+def _in_windows(call: OpCall, place: int) -> int:
+    """Return the number of elements in all windows of adaptive pooling; an argument has the sizes of the input."""
+    pooled = call.args[0] if place else call.results[0]
+    axes = 3 if "pool3d" in call.name else 2
+    sides = zip(call.args[place].shape[-axes:], pooled.shape[-axes:], strict=True)
+    return prod(map(int, pooled.shape[:-axes])) * prod(adaptive_windows(int(size), int(made)) for size, made in sides)
+
+
+def _step(kind: str) -> _Formula:
+    """Return the formula of a fused step of an optimizer."""
+
+    def formula(call: OpCall) -> Flops:
+        given = call.kwargs
+        momentum = kind == "sgd" and bool(call.args[2]) and not given.get("is_first_step")
+        options = {
+            "momentum": momentum,
+            "dampening": momentum and given.get("dampening", 0) != 0,
+            "nesterov": given.get("nesterov"),
+            "decay": given.get("weight_decay", 0) != 0,
+            "largest": given.get("amsgrad"),
+            "maximize": given.get("maximize") and kind != "sgd",
+            "scale": given.get("grad_scale") is not None,
+        }
+        terms = [*STEPS[kind], *(OPTIONS[key] for key, is_on in options.items() if is_on)]
+        return {"vector": evaluate(sum(count for *_, count in terms), _TEXTBOOK) * call.size(0)}
+
+    return formula
 
 
 def _mse_loss(call: OpCall) -> Flops:
@@ -417,7 +454,7 @@ _FORMULAS: Final[Mapping[str, _Formula]] = {
         lambda call: reduction_flops(call.size(0), call.made),
     ),
     # A mean: one addition for each element except the first, and a division.
-    **dict.fromkeys(("mean", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "cumsum", "cumprod"), _per_input(1)),
+    **dict.fromkeys(("mean", "cumsum", "cumprod"), _per_input(1)),
     # Mean 1 per element, variance 3; a division for each.
     **dict.fromkeys(("var", "std", "var_mean", "std_mean"), lambda call: {"vector": 4 * call.size(0) + 2 * call.made}),
     # Square, add; a root for each result.
@@ -444,13 +481,28 @@ _FORMULAS: Final[Mapping[str, _Formula]] = {
         ("max_pool2d_with_indices", "max_pool3d_with_indices"),
         lambda call: {"vector": (_window(call) - 1) * call.made},
     ),
-    **dict.fromkeys(("max_pool2d_with_indices_backward", "embedding_dense_backward"), _per_input(1)),
+    "embedding_dense_backward": _per_input(1),
+    **{
+        name: formula
+        for axes in (2, 3)
+        for name, formula in (
+            # A window of n elements takes n - 1 comparisons, or n - 1 additions and a division.
+            (f"adaptive_max_pool{axes}d", lambda call: {"vector": _in_windows(call, 0) - call.made}),
+            (f"_adaptive_avg_pool{axes}d", lambda call: {"vector": _in_windows(call, 0)}),
+            (f"_adaptive_avg_pool{axes}d_backward", lambda call: {"vector": _in_windows(call, 1) + call.size(0)}),
+            (f"avg_pool{axes}d_backward", lambda call: {"vector": (_window(call, 2) + 1) * call.size(0)}),
+            (f"adaptive_max_pool{axes}d_backward", _per_input(1)),
+            (f"max_pool{axes}d_with_indices_backward", _per_input(1)),
+        )
+    },
     **dict.fromkeys(("avg_pool2d", "avg_pool3d"), lambda call: {"vector": _window(call) * call.made}),
-    **dict.fromkeys(("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward"), _per_input(1, place=1)),
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _per_input(1, place=1)),
     **dict.fromkeys(("nll_loss_backward", "nll_loss2d_backward"), _per_input(1, place=2)),
     "mse_loss": _mse_loss,
-    **dict.fromkeys(("_fused_adam", "_fused_adamw"), _per_input(_ADAM_STEP)),
+    **dict.fromkeys(("_fused_adam", "_fused_adamw"), _step("adam")),
+    "_fused_adagrad": _step("adagrad"),
+    "_fused_sgd": _step("sgd"),
+    "_amp_foreach_non_finite_check_and_unscale": _per_input(1),
     "index_add": _per_input(1, place=3),
     **dict.fromkeys(("scatter_add", "scatter_reduce"), _per_input(1, place=2)),
     **dict.fromkeys(

@@ -60,6 +60,7 @@ _INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18})
 # PyTorch's own limits: 64 axes, and a signed number of 64 bits for the elements.
 _MAX_AXES: Final = 64
 _MAX_NAMED: Final = 4
+_MAX_LISTED: Final = 8
 _MAX_ELEMENTS: Final = 2**63
 _MAX_TEXT_LETTERS: Final = 10_000
 _OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
@@ -203,7 +204,8 @@ class OpCall:
     dims
         Sizes: a list of ints for a tensor, a list of such lists for a list of tensors, empty for other arguments.
     types
-        PyTorch's names of dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None if not recorded.
+        PyTorch's names of dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None if not recorded. A list of tensors has
+        the dtype of its tensors if that is known otherwise.
     values
         Arguments that are not tensors, as text; None if not recorded.
     step
@@ -270,10 +272,21 @@ class OpCall:
         sizes = self.dims[position] if 0 <= position < len(self.dims) else None
         return isinstance(sizes, (list, tuple)) and self._is_tensor(position, sizes)
 
+    def is_list(self, position: int) -> bool:
+        """Whether the argument at a position is a list of tensors, and not empty."""
+        listed = self.dims[position] if 0 <= position < len(self.dims) else None
+        return isinstance(listed, (list, tuple)) and bool(listed) and isinstance(listed[0], (list, tuple))
+
+    def elements(self, position: int) -> int:
+        """Return the number of elements of a tensor, or of all tensors of a list."""
+        if self.is_list(position):
+            return sum(map(prod, self.tensors(position)))
+        return prod(self.tensor(position))
+
     def bytes_of(self, position: int) -> int | None:
-        """Return the bytes of a tensor; None if its dtype is unknown."""
+        """Return the bytes of a tensor, or of all tensors of a list; None if the dtype is unknown."""
         size = self.itemsize(position)
-        return None if size is None else prod(self.tensor(position)) * size
+        return None if size is None else self.elements(position) * size
 
     def has(self, position: int) -> bool:
         """Whether an optional tensor was given."""
@@ -346,8 +359,20 @@ class OpCall:
 
     @property
     def shape(self) -> str:
-        """The sizes of the call's tensors as text, such as ``"[512], [141, 512], [512, 512]"``."""
-        return ", ".join(str(sizes) for sizes in self.dims if sizes)
+        """The sizes of the call's tensors as text, such as ``"[512], [141, 512], [512, 512]"``.
+
+        Of a long list of tensors the text has the number of tensors and of elements.
+        """
+        return ", ".join(self._shape_of(position) for position, sizes in enumerate(self.dims) if sizes)
+
+    def _shape_of(self, position: int) -> str:
+        sizes = self.dims[position]
+        if self.is_list(position) and isinstance(sizes, (list, tuple)) and len(sizes) > _MAX_LISTED:
+            try:
+                return f"[{len(sizes)} tensors of {self.elements(position):,} elements]"
+            except NotEnoughArguments:
+                return f"[{len(sizes)} tensors]"
+        return str(sizes)
 
     @property
     def dtype(self) -> str:

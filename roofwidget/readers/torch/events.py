@@ -49,6 +49,13 @@ class WholeColumn:
         self._values = array(typecode)
         self.append = self._values.append
 
+    @classmethod
+    def of(cls, numbers: Integers) -> WholeColumn:
+        """Return a column of four bytes per row."""
+        column = cls("i")
+        column._values.frombytes(numbers.astype(np.intc).tobytes())
+        return column
+
     def integers(self) -> Integers:
         """Return the numbers as int64. A column of eight bytes is not copied: it must not grow after that."""
         return _viewed(self._values, np.int64 if self._values.typecode == "q" else np.intc).astype(np.int64, copy=False)

@@ -6,12 +6,13 @@ of one call. The text of its rule has the formula and its numbers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import prod
 from typing import Final, NamedTuple
 
-from roofwidget.readers.torch.attention import attention
+from roofwidget.readers.torch.attention import UNKNOWN, attention
 from roofwidget.readers.torch.calls import Certainty, Dims, NotEnoughArguments, OpWork, itemsize_of, whole
 from roofwidget.readers.torch.given import (
     Given,
@@ -26,7 +27,9 @@ from roofwidget.readers.torch.given import (
 )
 from roofwidget.workloads.convention import CONVENTIONS
 from roofwidget.workloads.expressions import evaluate, touched
+from roofwidget.workloads.ops.convolution import adaptive_windows
 from roofwidget.workloads.ops.elementwise import UNARY
+from roofwidget.workloads.ops.optimizers import OPTIONS, STEPS
 
 MATRIX_PRODUCT: Final = "matrix product"
 """The family of products of matrices, and of a matrix and a vector."""
@@ -411,26 +414,176 @@ def _softmax(given: Given) -> OpWork:
 
 
 def _elements(given: Given) -> OpWork:
-    """Count a number of FLOPs per element of x, with the bytes of all tensors once."""
-    n = prod(given.tensor("x"))
-    each = given.amount("each")
+    """Count a number of FLOPs per element of x, a tensor or a list; tensors move as `moved` says."""
+    n = given.elements("x")
+    each = given.amount("each") + (1 if _has_factor(given) else 0)
+    flops = exact(Fraction(each) * n)
+    rule, results = f"{each:g} per element of input {given.place('x')}", 0
+    if "each_tensor" in given:
+        results = len(given.call.tensors(given.place("x"))) if given.call.is_list(given.place("x")) else 1
+        flops += given.count("each_tensor") * results
+        rule += f", {given.count('each_tensor')} per tensor"
+    moved, how = _once(given)
     return OpWork(
         given.keys.get("family", "element by element"),
-        exact(Fraction(each) * n),
-        _all_tensors(given),
-        f"{each:g} per element of input {given.place('x')}",
+        flops,
+        total([moved, times(results, _result_itemsize(given, "x"))]) if results else moved,
+        rule,
         vector=True,
-        bytes_rule="each tensor once",
+        bytes_rule=how,
+        flops_are=_unless_options(given, "factor"),
     )
 
 
+def _has_factor(given: Given) -> bool:
+    """Whether the factor at the position `factor` is another number than 1, or on the device."""
+    if "factor" not in given:
+        return False
+    position = given.place("factor")
+    factors = re.findall(r"[^\s,\[\]]+", given.call.value(position))
+    return given.call.is_tensor(position) or any(factor not in ("1", "1.") for factor in factors)
+
+
+def _unless_options(given: Given, *keys: str) -> Certainty:
+    """Return that FLOPs are a lower bound if a rule reads arguments that were not recorded, else exact."""
+    reads_options = not given.keys.keys().isdisjoint(keys)
+    return Certainty.AT_LEAST if reads_options and given.call.values is None else Certainty.EXACT
+
+
 def _moved(given: Given) -> OpWork:
-    """Move tensors without arithmetic: each input of `read`, or of all tensors, once, and each of `written` once."""
-    if "read" in given or "written" in given:
-        moved = total([given.read("read"), given.read("written")])
+    """Move tensors, or lists of them, without arithmetic: those of `read` and of `written`, or each tensor once."""
+    moved, how = _once(given)
+    return OpWork("copy", 0, moved, "computes nothing", bytes_rule=how)
+
+
+def _once(given: Given) -> tuple[int | None, str]:
+    """Return the bytes of the inputs that are read and written, else of all tensors, and what they are."""
+    if "read" not in given and "written" not in given:
+        return _all_tensors(given), "each tensor once"
+    return _of_lists(given, "read", "written")
+
+
+def _of_lists(given: Given, *keys: str) -> tuple[int | None, str]:
+    """Return the bytes of inputs that may be lists of tensors, and what they are or why they are unknown."""
+    moved = given.bytes_of_lists(*keys)
+    return moved, UNKNOWN + _LIST_DTYPE if moved is None else "inputs read, results written"
+
+
+_LIST_DTYPE: Final = (
+    "the dtype of the tensors: a trace has none for lists, and neither the names of the kernels nor operations inside "
+    "tell it; a rule with bytes gives them"
+)
+
+# -- optimizers ----------------------------------------------------------------------------------------------------
+
+
+def _optimizer(given: Given) -> OpWork:
+    """Count a step of an optimizer over lists of parameters: Adam 13 FLOPs per parameter, Adagrad 7, SGD 2 or 4."""
+    n = given.elements("x")
+    kind = given.word("kind", STEPS, "adam")
+    # The first step of SGD copies the gradient to the momentum.
+    momentum = kind == "sgd" and given.has_list("moments") and not given.is_on("first_step")
+    options = {
+        "momentum": momentum,
+        "dampening": momentum and given.is_other_than_zero("dampening"),
+        "nesterov": given.is_on("nesterov"),
+        "decay": given.is_other_than_zero("decay"),
+        "largest": given.has_list("largest_moments"),
+        "maximize": given.is_on("maximize"),
+        "scale": given.has("gradient_scale"),
+    }
+    terms = [(kind, STEPS[kind]), *((OPTIONS[key][0], (OPTIONS[key],)) for key, is_on in options.items() if is_on)]
+    counts = [evaluate(sum(count for *_, count in parts), _TEXTBOOK) for _, parts in terms]
+    each, words = sum(counts), [f"{word} {count}" for (word, _), count in zip(terms, counts, strict=True)]
+    changed = ("x", "moments", "largest_moments", *(("gradients",) if given.has("gradient_scale") else ()))
+    moved, how = _of_lists(given, "x", "gradients", "moments", "largest_moments", *changed)
+    are = _unless_options(given, "decay")
+    missing = " (lower bound: weight decay and other options are not in the trace)" if are is Certainty.AT_LEAST else ""
+    return OpWork(
+        "optimizer",
+        each * n,
+        moved,
+        f"{' + '.join(words)} per parameter{missing}",
+        vector=True,
+        bytes_rule=how,
+        flops_are=are,
+    )
+
+
+# -- pooling -------------------------------------------------------------------------------------------------------
+
+
+def _pool(given: Given) -> OpWork:
+    """Count a maximum or mean over windows: one operation less per window than elements, and a division for a mean."""
+    x, axes = given.tensor("x"), given.count("axes")
+    if len(x) not in (axes + 1, axes + 2):
+        raise RuleError(f"x = {given.place('x')}: input {given.place('x')} has the sizes {list(x)}")
+    is_maximum = given.word("kind", ("max", "mean"), "max") == "max"
+    is_backward = "gradient" in given
+    sides = x[-axes:]
+    if is_backward:
+        results = given.tensor("gradient", len(x))[-axes:]
+    elif "output_size" in given:
+        results = _sizes(given, "output_size", axes)
     else:
-        moved = _all_tensors(given)
-    return OpWork("copy", 0, moved, "computes nothing", bytes_rule="tensors once")
+        results = _pooled_sizes(given, sides)
+    if min(results) < 0:
+        raise NotEnoughArguments
+    planes = prod(x[:-axes])
+    written = planes * prod(results)
+    in_windows = 0 if is_maximum and is_backward else planes * _in_windows(given, sides, results)
+    flops, rule = {
+        (True, False): (in_windows - written, f"elements of windows - results = {in_windows} - {written}"),
+        (False, False): (in_windows, f"elements of windows = {in_windows}"),
+        (True, True): (written, f"1 per element of the gradient: {written}"),
+        (False, True): (in_windows + written, f"elements of windows + results = {in_windows} + {written}"),
+    }[is_maximum, is_backward]
+    item = given.itemsize("x")
+    read = given.read("gradient", "indices") if is_backward else given.read("x")
+    positions = written * _POSITION_BYTES if is_maximum and not is_backward else 0
+    moved = total([read, times(prod(x) if is_backward else written, item), positions])
+    how = "gradient read, result written" if is_backward else "input read, results written"
+    how += (", positions of the maxima read" if is_backward else " with their positions") if is_maximum else ""
+    return OpWork("reduction", max(flops, 0), moved, rule, vector=True, bytes_rule=how)
+
+
+# Positions of maxima are int64.
+_POSITION_BYTES: Final = 8
+_WINDOW: Final = "the size of the windows: arguments that PyTorch 2.1 and newer record with record_shapes=True"
+
+
+def _sizes(given: Given, key: str, axes: int) -> Dims:
+    """Return a size per axis from an argument that is a list or one number."""
+    if not given.call.value(given.place(key)):
+        raise NotEnoughArguments(_WINDOW)
+    return given.call.ints(given.place(key), axes)
+
+
+def _in_windows(given: Given, sides: Dims, results: Dims) -> int:
+    """Return the number of elements in all windows of one plane, padding included."""
+    if "kernel_size" in given:
+        return prod(_sizes(given, "kernel_size", len(sides))) * prod(results)
+    return prod(adaptive_windows(*axis) for axis in zip(sides, results, strict=True))
+
+
+def _pooled_sizes(given: Given, sides: Dims) -> Dims:
+    """Return the sizes of a result of pooling, as PyTorch computes them."""
+    axes, call = len(sides), given.call
+    kernel = _sizes(given, "kernel_size", axes)
+    # Without a stride, windows do not overlap.
+    stride = call.ints(given.place("stride"), axes) if call.all_ints(given.place("stride")) else kernel
+    padding = call.ints(given.place("padding"), axes)
+    dilation = call.ints(given.place("dilation"), axes) if "dilation" in given else (1,) * axes
+    rounds_up = bool(given.is_on("ceil"))
+    sizes = []
+    for size, taps, step, edge, hole in zip(sides, kernel, stride, padding, dilation, strict=True):
+        if min(taps, step, hole) < 1 or edge < 0:
+            raise NotEnoughArguments
+        length = (size + 2 * edge - hole * (taps - 1) - 1 + (step - 1 if rounds_up else 0)) // step + 1
+        # The last window begins within the input or its left padding.
+        length -= rounds_up and (length - 1) * step >= size + edge
+        sizes.append(length)
+    return tuple(sizes)
 
 
 def _all_tensors(given: Given) -> int | None:
@@ -602,8 +755,36 @@ FORMS: Final[Mapping[str, Form]] = {
         {"x": Key.INPUT, "out": Key.INPUT, "scales": Key.INPUTS, "dynamic": Key.FLAG, "whole_tensor": Key.FLAG},
     ),
     "softmax": Form(_softmax, {"x": Key.INPUT}),
-    "elements": Form(_elements, {"x": Key.INPUT, "each": Key.AMOUNT, "family": Key.TEXT}),
+    "elements": Form(
+        _elements,
+        {
+            **dict.fromkeys(("x", "factor", "result"), Key.INPUT),
+            **dict.fromkeys(("each", "each_tensor"), Key.AMOUNT),
+            **dict.fromkeys(("read", "written"), Key.INPUTS),
+            "family": Key.TEXT,
+        },
+    ),
     "moved": Form(_moved, {"read": Key.INPUTS, "written": Key.INPUTS}),
+    "optimizer": Form(
+        _optimizer,
+        {
+            "kind": Key.TEXT,
+            **dict.fromkeys(("x", "gradients", "largest_moments", "gradient_scale"), Key.INPUT),
+            "moments": Key.INPUTS,
+            **dict.fromkeys(("decay", "dampening"), Key.INPUT),
+            **dict.fromkeys(("nesterov", "maximize", "first_step"), Key.FLAG_OR_INPUT),
+        },
+    ),
+    "pool": Form(
+        _pool,
+        {
+            "kind": Key.TEXT,
+            "axes": Key.AMOUNT,
+            **dict.fromkeys(("x", "kernel_size", "stride", "padding", "dilation", "output_size"), Key.INPUT),
+            **dict.fromkeys(("gradient", "indices"), Key.INPUT),
+            "ceil": Key.FLAG_OR_INPUT,
+        },
+    ),
     "scan": Form(
         _scan,
         {

@@ -31,8 +31,8 @@ class Key(Enum):
 Number: TypeAlias = "int | float"
 
 _LARGEST: Final = 10**30
-# A power of ten with more digits would take long to compute, and much memory.
-_NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,2})?")
+# PyTorch writes 2.0 as "2.". A power of ten with more digits would take long to compute, and much memory.
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{0,18})?(?:[eE][+-]?[0-9]{1,2})?")
 
 
 class RuleError(ValueError):
@@ -85,10 +85,7 @@ class Given:
 
     def places(self, *keys: str) -> list[int]:
         """Return the positions of those inputs that the keys give and that are tensors of the call, each once."""
-        found: list[int] = []
-        for key in keys:
-            value = self.keys.get(key)
-            found += value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+        found = [position for key in keys for position in self._positions(key)]
         return [position for position in dict.fromkeys(found) if self.call.is_tensor(position)]
 
     def read(self, *keys: str) -> int | None:
@@ -97,11 +94,36 @@ class Given:
         return found
 
     def has_list(self, key: str) -> bool:
-        """Whether an input that the key gives is a list of tensors, whose dtype a trace does not have."""
-        dims = self.call.dims
-        places = self.keys.get(key, ())
-        listed = [dims[place] for place in places if place < len(dims) and not self.call.is_tensor(place)]
-        return any(isinstance(one, (list, tuple)) and len(one) > 0 for one in listed)
+        """Whether an input that the key gives is a list of tensors that is not empty."""
+        return any(map(self.call.is_list, self._positions(key)))
+
+    def elements(self, key: str) -> int:
+        """Return the number of elements of an input, which is a tensor or a list of tensors."""
+        position = self.place(key)
+        if not self.call.is_list(position):
+            self.tensor(key)
+        return self.call.elements(position)
+
+    def is_other_than_zero(self, key: str) -> bool:
+        """Whether the argument at the position is a number other than 0, or on the device."""
+        if key not in self.keys:
+            return False
+        text = self.call.value(self.keys[key])
+        return self.call.is_tensor(self.keys[key]) or (bool(text) and Fraction(self._argument(self.keys[key])) != 0)
+
+    def bytes_of_lists(self, *keys: str) -> int | None:
+        """Return the bytes of the inputs of these keys that the call has: tensors, and all tensors of lists.
+
+        An input of two keys counts twice. The result is None if a dtype is unknown.
+        """
+        places = [position for key in keys for position in self._positions(key)]
+        is_given = [position for position in places if self.call.is_list(position) or self.call.is_tensor(position)]
+        found: int | None = total(self.call.bytes_of(position) for position in is_given)
+        return found
+
+    def _positions(self, key: str) -> list[int]:
+        value = self.keys.get(key)
+        return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
 
     def itemsize(self, key: str) -> int | None:
         """Return the bytes of an element of an input."""

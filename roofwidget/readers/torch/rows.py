@@ -20,13 +20,14 @@ from roofwidget.readers.torch.phases import Phases
 from roofwidget.readers.torch.proposals import proposed_product_flops, proposed_rule
 from roofwidget.readers.torch.rules import WorkRules, whole_of
 from roofwidget.readers.torch.steps import Step
-from roofwidget.readers.torch.work import work_of
+from roofwidget.readers.torch.work import is_ruled, work_of
 from roofwidget.support.arrays import Integers
 
 # -- work of each different call -----------------------------------------------------------------------------------
 
 COMPULSORY: Final = "compulsory bytes: each operand read once, each result written once"
 
+_SIZES: Final = "the sizes of its inputs: profile with record_shapes=True"
 _FLOATS: Final = ("fp64", "fp32", "fp16", "bf16", "fp8", "fp4")
 
 
@@ -141,7 +142,9 @@ def _missing(call: OpCall, work: OpWork | None) -> str | None:
     """Return what is missing to know the FLOPs; None if they are known."""
     if not call.name or (work is not None and work.flops is not None):
         return None
-    return (work.missing if work is not None else "") or "a rule for this operation"
+    if work is not None and work.missing:
+        return work.missing
+    return _SIZES if not call.dims and is_ruled(call.name) else "a rule for this operation"
 
 
 def _proposal(call: OpCall, work: OpWork | None) -> str | None:
@@ -453,11 +456,10 @@ def operation_rows(collected: Collected, owners: Owners) -> Rows:
     )
 
 
-def host_rows(collected: Collected, table: WorkTable) -> Rows:
+def host_rows(collected: Collected, table: WorkTable, nest: Nest) -> Rows:
     """Return a row per call on the host, without calls inside an operation of known work."""
     operations = collected.operations
     time = operations.duration.floats()
-    nest = Nest.of(operations)
     call = operations.call.integers()
     root = _outermost_with_work(nest, table.has_work[call])
     inner = nest.parent >= 0

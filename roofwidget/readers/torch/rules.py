@@ -178,7 +178,7 @@ class Rule:
         kinds = FORMS[self.keys["op"]].keys if "op" in self.keys else {}
         given = [self.keys[key] for key, kind in kinds.items() if kind in _PLACES and key in self.keys]
         listed = [place for value in given for place in (value if isinstance(value, tuple) else [value])]
-        places = sorted({place for place in listed if call.is_tensor(place)})
+        places = sorted({place for place in listed if call.is_tensor(place) or call.is_list(place)})
         return f" from inputs {', '.join(map(str, places))}" if places else ""
 
     def _by_user(self) -> str:

@@ -49,6 +49,8 @@ The reader streams the trace, so memory does not grow with its length.
 - Triton kernels of torch.compile without numbers of the compiler move each pointer at least once. Of a pointer to more
   elements than the kernel walks over, only so many count. If that number is no argument and the pointers differ in
   their elements, the bytes are unknown. FLOPs are estimated from the words of the name, each word once per element.
+- A trace has the sizes of lists of tensors, on which optimizers work, but not their dtypes. The names of the kernels
+  over lists have them, or the operations inside; otherwise the bytes are unknown.
 - Bytes are compulsory bytes under the level ``"main"``: each operand read once, each result written once. This is the
   minimum for the operation; memory traffic was not measured. Copies and fills have bytes of their own: within a device
   under ``"main"`` (twice for a copy, which reads and writes), to and from the host under ``"host"``, between devices
@@ -90,6 +92,12 @@ Nk the rows of queries and keys, and d the size of a head.
 | quantisation | 2 per element, 3 if the scales are computed |
 | experts of a mixture | 6 T k D F for T tokens with k experts of D x F each and a gate |
 | ``embedding_dense_backward`` | 1 per element of the gradient |
+| ``_foreach_…`` | as the operation on one tensor, and 1 per element for a factor other than 1; norms 2 per element |
+| ``_fused_adam_``, ``_fused_adamw_`` | 13 per parameter; decay 2 more; amsgrad, maximize, a gradient scale 1 each |
+| ``_fused_sgd_`` | 2 per parameter; decay, momentum, Nesterov 2 more each; dampening 1 |
+| ``_fused_adagrad_`` | 7 per parameter; decay 2 more |
+| maximum pooling | elements of a window - 1 per result; backwards 1 per element of the gradient |
+| mean pooling | elements of a window per result, padding included; backwards 1 more per result |
 | copies, fills, look-ups, ``cat``, writes of a cache | 0 |
 
 Attention with a causal mask and Nq unlike Nk counts the pairs that the mask leaves. PyTorch's ``is_causal`` aligns the
@@ -122,6 +130,7 @@ from roofwidget.readers.torch.captures import ALONE, beside, capture_sources, is
 from roofwidget.readers.torch.communication import with_bandwidths, with_collectives
 from roofwidget.readers.torch.counters import counted_kernels
 from roofwidget.readers.torch.events import Collected, collect
+from roofwidget.readers.torch.lists import with_dtypes_of_lists
 from roofwidget.readers.torch.messages import World
 from roofwidget.readers.torch.nesting import Launched, Nest
 from roofwidget.readers.torch.phases import Phases, chosen_iterations, phases_of
@@ -239,8 +248,10 @@ def read(
         events = listed(f"{category} ({count:,})" for category, count in collected.unread.most_common(_MAX_CATEGORIES))
         messages.append(f"events of unknown categories were left out, so time on a device may be missing: {events}")
     if not len(collected.device.start):
+        nest = Nest.of(collected.operations)
+        with_dtypes_of_lists(collected, nest)
         table = WorkTable(collected.calls, rules)
-        rows = host_rows(collected, table)
+        rows = host_rows(collected, table, nest)
         calls = host_kernels(table, rows)
         messages += ["no kernels in this trace: these are operations on the host", *table.assumptions(rows)]
         return _added(calls, ["name", "shape", "dtype"], messages, shapes=collected.shapes, name=source.name)
@@ -281,6 +292,7 @@ def _attributed(
     replays = replays_of(collected, captured, nest, ~is_copy(collected))
     launched = Launched.of(collected, nest, replays.operation)
     phases = phases_of(collected, nest, launched)
+    with_dtypes_of_lists(collected, nest, launched.operation)
     table = WorkTable(collected.calls, rules, next((step for step in phases.steps if step is not None), None))
     owners = owners_of(collected, table, nest, launched, replays)
     return *in_steps(collected, table, owners, phases), phases, replays.messages

@@ -84,6 +84,17 @@ def _filled(work: OpWork | None, other: OpWork | None) -> OpWork | None:
     )
 
 
+def is_ruled(name: str) -> bool:
+    """Whether this package has a formula or a rule for an operation.
+
+    Examples
+    --------
+    >>> is_ruled("aten::mm"), is_ruled("aten::_fused_adamw_"), is_ruled("my::mlp")
+    (True, True, False)
+    """
+    return name in FORMULAS or rule_for(built_in(), name) is not None
+
+
 class _KeepsValues(Container[str]):
     """The names of operations whose work may depend on arguments that are not tensors."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Literal, NamedTuple, TypeAlias
 
 from roofwidget.workloads.expressions import Count, ceil_div, maximum, minimum
@@ -116,6 +117,20 @@ def global_average_pool(graph: Graph, x: Tensor, *, name: str | None = None) -> 
     out = Tensor(op, x.shape[:2], x.dtype)
     done = work(("add", "vector", x.size - out.size), ("divide", "vector", DIVIDE * out.size))
     return add(graph, "reduction", [x], out, done, axes=(2, 3))
+
+
+def adaptive_windows(size: int, results: int) -> int:
+    """Return the number of elements in all windows of adaptive pooling along an axis.
+
+    Window i reaches from ⌊i size / results⌋ to ⌈(i + 1) size / results⌉, as in PyTorch. Two neighbours share an element
+    unless their border is between two elements.
+
+    Examples
+    --------
+    >>> adaptive_windows(12, 4), adaptive_windows(10, 4)
+    (12, 12)
+    """
+    return size + results - gcd(size, results) if size and results else 0
 
 
 class _Axis(NamedTuple):

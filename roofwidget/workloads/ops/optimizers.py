@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import DIVIDE, SQRT, add, fail, like, named, work
+from roofwidget.workloads.ops.formulas import COMPARE, DIVIDE, SQRT, Term, add, fail, like, named, scaled, work
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, checked_dtype
+
+STEPS: Final[Mapping[str, tuple[Term, ...]]] = {
+    "adam": (
+        ("first moment", "vector", 3),
+        ("second moment", "vector", 4),
+        ("root, scale, epsilon", "vector", SQRT + 2),
+        ("step", "vector", DIVIDE + 2),
+    ),
+    # Duchi, Hazan and Singer (2011), with the decay of the rate in the step size.
+    "adagrad": (
+        ("sum of squares", "vector", 2),
+        ("root, epsilon", "vector", SQRT + 1),
+        ("step", "vector", DIVIDE + 2),
+    ),
+    "sgd": (("step", "vector", 2),),
+}
+"""FLOPs per parameter of a step of an optimizer without its options, as terms."""
+
+OPTIONS: Final[Mapping[str, Term]] = {
+    "momentum": ("momentum", "vector", 2),
+    "dampening": ("dampening", "vector", 1),
+    "nesterov": ("Nesterov", "vector", 2),
+    "decay": ("weight decay", "vector", 2),
+    "largest": ("largest second moment", "vector", COMPARE),
+    "maximize": ("negate the gradient", "vector", 1),
+    "scale": ("scale the gradient", "vector", DIVIDE),
+}
+"""FLOPs per parameter that an option of an optimizer adds."""
 
 
 @operator
@@ -40,15 +71,8 @@ def adam_step(
     written = [like(parameter, name) for name in (op, f"{op}.new_m", f"{op}.new_v")]
     if copied:
         written.append(Tensor(f"{op}.copy", parameter.shape, copied))
-    terms = [
-        ("first moment", "vector", 3 * n),
-        ("second moment", "vector", 4 * n),
-        ("root, scale, epsilon", "vector", (SQRT + 2) * n),
-        ("step", "vector", (DIVIDE + 2) * n),
-    ]
-    if decay:
-        terms.append(("weight decay", "vector", 2 * n))
-    add(graph, "elementwise", [parameter, gradient, *moments], written, work(*terms))
+    terms = (*STEPS["adam"], *([OPTIONS["decay"]] if decay else []))
+    add(graph, "elementwise", [parameter, gradient, *moments], written, work(*scaled(terms, n)))
     return written[0]
 
 
@@ -60,12 +84,11 @@ def sgd_step(
     op = named(graph, name, "sgd_step")
     n = _paired(op, parameter, gradient).size
     inputs, written = [parameter, gradient], [like(parameter, op)]
-    terms = [("step", "vector", 2 * n)]
     if momentum:
         inputs.append(graph.input(f"{op}.momentum", parameter.shape, parameter.dtype))
         written.append(like(parameter, f"{op}.new_momentum"))
-        terms.insert(0, ("momentum", "vector", 2 * n))
-    add(graph, "elementwise", inputs, written, work(*terms))
+    terms = (*([OPTIONS["momentum"]] if momentum else []), *STEPS["sgd"])
+    add(graph, "elementwise", inputs, written, work(*scaled(terms, n)))
     return written[0]
 
 

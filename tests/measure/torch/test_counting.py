@@ -443,3 +443,48 @@ def test_the_flops_of_complex_numbers_are_those_of_their_parts() -> None:
     a = torch.zeros(4, 4, dtype=torch.complex64)
     product = only(counted(torch.mm, a, a))
     assert (product.flops, product.precision) == ({"tensor": 8 * 64}, "fp32")
+
+
+def _stepped(kind: Any, **options: Any) -> dict[str, int]:
+    """Return the vector FLOPs of the second step of an optimizer of 6 parameters by operation."""
+    parameter = torch.ones(2, 3, requires_grad=True)
+    parameter.grad = torch.ones(2, 3)
+    optimizer = kind([parameter], **options)
+    optimizer.step()
+    return {op.name: op.flops["vector"] for op in counted(optimizer.step).ops if op.flops}
+
+
+def test_a_fused_step_has_the_flops_of_its_options_and_of_the_operator_of_a_graph() -> None:
+    adamw = _stepped(torch.optim.AdamW, fused=True, weight_decay=0.0)["_fused_adamw_"]
+    graph = Graph()
+    graph.adam_step(graph.input("p", (6,), "fp32"), graph.input("g", (6,), "fp32"))
+    assert adamw == graph.count("flops") == 13 * 6
+    assert _stepped(torch.optim.AdamW, fused=True, amsgrad=True)["_fused_adamw_"] == (13 + 2 + 1) * 6
+    assert _stepped(torch.optim.SGD, lr=0.1, fused=True)["_fused_sgd_"] == 2 * 6
+    nesterov = _stepped(torch.optim.SGD, lr=0.1, fused=True, momentum=0.9, nesterov=True)
+    assert nesterov["_fused_sgd_"] == (2 + 2 + 2) * 6
+    assert _stepped(torch.optim.Adagrad, fused=True)["_fused_adagrad_"] == 7 * 6
+
+
+def test_a_factor_of_each_tensor_of_a_list_is_a_product_for_each_element() -> None:
+    def step() -> None:
+        tensors = [torch.ones(2, 3), torch.ones(4)]
+        torch._foreach_addcdiv_(tensors, tensors, tensors, [0.5, 0.25])
+        torch._foreach_addcmul_(tensors, tensors, tensors)
+
+    flops = {op.name: op.flops for op in counted(step).ops if "foreach" in op.name}
+    assert flops == {"_foreach_addcdiv_": {"vector": 3 * 10}, "_foreach_addcmul_": {"vector": 2 * 10}}
+
+
+def test_windows_of_adaptive_pooling_that_overlap_have_their_elements_each() -> None:
+    def pooled() -> None:
+        x = torch.ones(2, 32, 33, requires_grad=True)
+        nn.functional.adaptive_avg_pool2d(x, (7, 5)).sum().backward()
+        nn.functional.avg_pool2d(x, 2).sum().backward()
+
+    flops = {op.name: op.flops["vector"] for op in counted(pooled).ops if "pool" in op.name}
+    # 6 of the borders between 7 windows are within a row, 4 of those between 5 within a column.
+    within, results = 2 * (32 + 6) * (33 + 4), 2 * 16 * 16
+    assert flops["_adaptive_avg_pool2d"] == within
+    assert flops["_adaptive_avg_pool2d_backward"] == within + 2 * 7 * 5
+    assert flops["avg_pool2d_backward"] == (2 * 2 + 1) * results
