@@ -318,12 +318,12 @@ class Ranks:
 
     def __repr__(self) -> str:
         rows = [list(_HEADER), *self._lines(_MAX_LINES)]
-        return "\n".join([self._title(), *self._findings(), *aligned(rows), *and_more(len(self), _MAX_LINES)])
+        return "\n".join([self._title(), *self.findings, *aligned(rows), *and_more(len(self), _MAX_LINES)])
 
     def _repr_html_(self) -> str:
         header = ("kernel", "slowest rank", "slowest", "median", "fastest rank", "fastest", "spread")
         more = "".join(and_more(len(self), _MAX_TABLE_ROWS))
-        return html_with_notes(html_table(self._title(), header, self._lines(_MAX_TABLE_ROWS), more), self._findings())
+        return html_with_notes(html_table(self._title(), header, self._lines(_MAX_TABLE_ROWS), more), self.findings)
 
     def _title(self) -> str:
         total = np.nansum(self.time, axis=0)
@@ -332,7 +332,9 @@ class Ranks:
         what = f"{counted(len(self.tables), 'rank')}, {counted(len(self), 'kernel')}"
         return f"Ranks: {what}; time of a rank {span}, median {usual}"
 
-    def _findings(self) -> list[str]:
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the ranks show, a sentence each: stragglers, communication, and which rank comes last."""
         found = [f"straggler: {one}" for one in self.stragglers[:_MAX_NAMED_RANKS]]
         found += and_more(len(self.stragglers), _MAX_NAMED_RANKS)
         if not self.stragglers:
@@ -350,7 +352,7 @@ class Ranks:
             found.append(f"{missing:g} of {ranks:g} ranks have no profile, so waiting and the last rank are unknown")
         elif self._is_collective.any():
             found.append(f"waiting in collectives: {usual} at the median rank; no rank clearly comes last")
-        return found
+        return tuple(found)
 
     def _about_messages(self) -> list[str]:
         """Return a line on the bytes and rates of the collectives, if the profiles have them."""

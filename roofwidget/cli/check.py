@@ -26,6 +26,7 @@ to try. The kernels that save most time at their roof are first.
   roofwidget check step.json --captures 'capture_*'     operations of graphs
   roofwidget check profile.ncu-rep --plan               what to do, and why
   roofwidget check step.json --phase decode             one phase of a step
+  roofwidget check traces/                              the ranks of one job
 
 In CI (docs/ci.md has a workflow):
   roofwidget check profile.csv --fail-below 60%          of all roofs together
@@ -92,8 +93,8 @@ def _check(options: argparse.Namespace) -> int:
     if options.each and options.fail_below is None:
         raise ValueError("--each is about --fail-below: give a share, such as --fail-below 60%")
     how = (options.only, options.work, options.captures, options.phase)
-    kernels = profile(options.file, *how)
-    before = None if options.baseline is None else profile(options.baseline, *how)
+    kernels, several = profile(options.file, *how)
+    before = None if options.baseline is None else profile(options.baseline, *how)[0]
     there = with_peaks(chip_of(kernels, options.chip, options.file, options.clock), options.peaks)
     document = report(
         kernels,
@@ -107,6 +108,7 @@ def _check(options: argparse.Namespace) -> int:
         precision=options.precision,
         memory=options.memory,
         with_plan=options.plan,
+        several=several,
         model=None if options.model is None else (options.model, light_of(options.model, there, options.precision)),
     )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")

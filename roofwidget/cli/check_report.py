@@ -22,6 +22,7 @@ from roofwidget.analysis.run_comparison import RunComparison
 from roofwidget.analysis.verdict import Facts, facts_of, verdict_of
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.cli.check_text import MAX_EXTRA_DIGITS, limit_text
+from roofwidget.cli.several import Several, sent_bytes
 from roofwidget.cli.sol_report import four_times
 from roofwidget.kernels.columns import Bools, unwarned
 from roofwidget.kernels.table import Kernels
@@ -70,11 +71,12 @@ def report(
     memory: str = "main",
     model: tuple[str, SpeedOfLight] | None = None,
     with_plan: bool = False,
+    several: Several | None = None,
 ) -> dict[str, Any]:
     """Return the document: numbers in SI base units, None where unknown.
 
     `model` has the file of the model that the profile ran, as the user gave it, and its speed of light. With
-    `with_plan` the document has the steps of `plan`, as many as `top`.
+    `with_plan` the document has the steps of `plan`, as many as `top`. `several` has the profiles of a folder.
 
     Raises
     ------
@@ -100,6 +102,8 @@ def report(
         "roofwidget": version("roofwidget"),
         "file": file,
         "read": Path(kernels.source).name,
+        "files": None if several is None else several.to_rows(),
+        "ranks": None if several is None else _ranks(several),
         "summary": {"rule": said.rule, "headline": said.headline, "detail": said.detail, "is_alert": said.is_alert},
         "unknown_work": unknown_work(kernels, top),
         "chip": _chip(bound),
@@ -271,6 +275,31 @@ def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: 
 
 def _model(file: str, found: SpeedOfLight) -> dict[str, Any]:
     return {"file": file, "graph": found.graph.name, **four_times(found), "how": found.how}
+
+
+def _ranks(several: Several) -> dict[str, Any] | None:
+    found = several.ranks()
+    if found is None:
+        return None
+    return {
+        "late_rank": found.last,
+        "stragglers": [
+            {"rank": one.rank, "excess_s": one.seconds, "share": _number(one.share), "kernels": list(one.kernels)}
+            for one in found.stragglers
+        ],
+        "by_rank": [
+            {
+                "rank": rank,
+                "time_s": float(np.nansum(found.time[:, at])),
+                "excess_s": float(found.excess[at]),
+                "waiting_s": _number(found.waiting[at]),
+                "sent_bytes": sent_bytes(found.tables[rank]),
+                "hidden_share": _number(found.hidden_share[at]),
+            }
+            for at, rank in enumerate(found.ranks)
+        ],
+        "findings": list(found.findings),
+    }
 
 
 def _plan(whole: Plan, top: int) -> dict[str, Any]:

@@ -26,6 +26,7 @@ MAX_EXTRA_DIGITS: Final = 9
 _MAX_SUGGESTIONS: Final = 3
 _MAX_NOTES: Final = 6
 _MAX_NAMED_KERNELS: Final = 3
+_MAX_FILES: Final = 16
 _MAX_UNKNOWN: Final = 3
 _MIN_UNKNOWN_SHARE: Final = 0.01
 _MIN_NAME_LETTERS: Final = 16
@@ -33,6 +34,8 @@ _MAX_NAME_LETTERS: Final = 48
 _HEADER: Final = ("#", "kernel", "time", "of time", "of roof", "to gain", "bound by")
 _RUNS_HEADER: Final = ("kernel", "before", "after", "change", "verdict", "bound by")
 _CHIPS_HEADER: Final = ("chip", "precision", "time", "faster")
+_RANKS_HEADER: Final = ("rank", "time", "longer than median", "waits", "sends", "hidden")
+_FILES_HEADER: Final = ("file", "rank", "format", "rows", "time")
 _MODEL_HEADER: Final = ("", "time", "bytes", "the profile takes", "meaning")
 
 
@@ -202,6 +205,10 @@ def _other_tables(
     document: dict[str, Any], letters: int
 ) -> Iterator[tuple[str, Sequence[str], list[list[str]], list[str]]]:
     """Yield the heading, the header, the rows and the remarks of the tables after the table of kernels."""
+    if document["ranks"]:
+        yield _ranks_table(document["ranks"])
+    if document["files"] and not (document["ranks"] and all(file["rank"] for file in document["files"])):
+        yield _files_table(document["files"])
     runs = document["baseline"]
     if runs is not None:
         before, after = runs["time_before_s"], runs["time_after_s"]
@@ -233,6 +240,39 @@ def _other_tables(
         yield heading, _CHIPS_HEADER, [here, *rows], remarks
     if document["model"]:
         yield _model_table(document, document["model"])
+
+
+def _ranks_table(ranks: dict[str, Any]) -> tuple[str, Sequence[str], list[list[str]], list[str]]:
+    late = "no rank clearly comes last" if ranks["late_rank"] is None else f"{ranks['late_rank']} comes last"
+    rows = [
+        [
+            one_line(rank["rank"]),
+            _seconds(rank["time_s"]),
+            _seconds(rank["excess_s"]),
+            _seconds(rank["waiting_s"]),
+            _bytes(rank["sent_bytes"]),
+            _percent(rank["hidden_share"]),
+        ]
+        for rank in ranks["by_rank"][:_MAX_FILES]
+    ]
+    remarks = [*and_more(len(ranks["by_rank"]), _MAX_FILES), *ranks["findings"]]
+    return f"{counted(len(ranks['by_rank']), 'rank')} of one program: {late}", _RANKS_HEADER, rows, remarks
+
+
+def _files_table(files: Sequence[dict[str, Any]]) -> tuple[str, Sequence[str], list[list[str]], list[str]]:
+    read = [file for file in files if file["error"] is None]
+    rows = [
+        [
+            file["file"],
+            file["rank"] or "",
+            f"not read: {file['error']}" if file["error"] else file["format"],
+            "" if file["error"] else f"{file['kernels']:,}",
+            "" if file["error"] else _seconds(file["time_s"]),
+        ]
+        for file in files[:_MAX_FILES]
+    ]
+    heading = f"{counted(len(read), 'profile')} of {counted(len(files), 'file')}"
+    return heading, _FILES_HEADER, rows, list(and_more(len(files), _MAX_FILES))
 
 
 def _model_table(
@@ -283,6 +323,10 @@ def _verdict(document: dict[str, Any]) -> list[str]:
 
 def _seconds(seconds: float | None, unknown: str = "unknown") -> str:
     return unknown if seconds is None else format_quantity(seconds, "s")
+
+
+def _bytes(amount: float | None) -> str:
+    return "unknown" if amount is None else format_quantity(amount, "B")
 
 
 def _percent(share: float | None) -> str:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
+from roofwidget.cli.several import DIFFERENT_CHIPS, Several, read_given
 from roofwidget.kernels.filters import phase_column
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers import FORMATS, read
+from roofwidget.readers import FORMATS
 from roofwidget.readers.devices import fitting_chips_in
 from roofwidget.readers.torch.rules import WorkRules
 from roofwidget.support.did_you_mean import listed
@@ -34,7 +35,11 @@ _CLEAR_LINE: Final = "\r\x1b[K"
 
 def add_profile(command: argparse.ArgumentParser) -> None:
     """Add the arguments that name a profile, its chip, and which of its kernels count."""
-    command.add_argument("file", metavar="FILE", help=f"a profile of any of {len(FORMATS)} formats, or a folder of one")
+    command.add_argument(
+        "file",
+        metavar="FILE",
+        help=f"a profile of any of {len(FORMATS)} formats, a folder of one, or a folder of several",
+    )
     command.add_argument(
         "--chip",
         metavar="CHIP",
@@ -106,10 +111,11 @@ def add_captures(command: argparse.ArgumentParser) -> None:
 
 def profile(
     path: str, only: str = "", work: str | None = None, captures: Sequence[str] = (), phases: Sequence[str] = ()
-) -> Kernels:
+) -> tuple[Kernels, Several | None]:
     """Return the kernels of a file whose names have the words of `only`, in one of the phases if some are given.
 
-    `work` is a file of rules of work, and `captures` are paths or patterns of captures of graphs.
+    `work` is a file of rules of work, and `captures` are paths or patterns of captures of graphs. If the file is a
+    folder of several profiles, these follow.
 
     Raises
     ------
@@ -118,7 +124,7 @@ def profile(
     """
     given: dict[str, Any] = {"captures": list(captures)} if captures else {}
     with working(f"reading {path}"):
-        kernels = read(path, work=work, **given)
+        kernels, several = read_given(path, work=work, **given)
     if not len(kernels):
         why = f": {kernels.warnings[0]}" if kernels.warnings else ""
         raise ValueError(f"{path}: there are no kernels in it{why}")
@@ -129,7 +135,7 @@ def profile(
     if not len(found):
         names = listed(one_line(name) for name in dict.fromkeys(kernels.top(3, by="self_time").names))
         raise ValueError(f"{path}: no kernel has a name with '{only}'; the longest are {names}")
-    return found
+    return found, several
 
 
 def of_phases(kernels: Kernels, phases: Sequence[str], path: str) -> Kernels:
@@ -197,7 +203,9 @@ def chip_of(kernels: Kernels, given: str | None, path: str, clock: str | None = 
         say(f"{path}: ran on {ran_on.name}, and --chip judges it by {found.name}")
     fitting = [one.id for one in fitting_chips_in(kernels.warnings)]
     if found is None:
-        about = next((text for text in kernels.warnings if fitting_chips_in([text])), "")
+        about = next(
+            (text for text in kernels.warnings if fitting_chips_in([text]) or text.startswith(DIFFERENT_CHIPS)), ""
+        )
         why = f"its kernels have no roof: {about}" if about else "names no chip, so its kernels have no roof"
         raise ValueError(
             f"{path}: {why}; say which chip they ran on, for example with --chip {[*fitting, 'h100-sxm'][0]} "

@@ -73,7 +73,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _show(options: argparse.Namespace) -> int:
-    kernels = profile(options.file, options.only, options.work, options.captures, options.phase)
+    kernels, _ = profile(options.file, options.only, options.work, options.captures, options.phase)
     found = [chip_of(kernels, options.chip, options.file, options.clock), *map(chip_called, options.on)]
     chips = [with_peaks(one, options.peaks) for one in found]
     files = {kind: getattr(options, kind) for kind in _PICTURES if getattr(options, kind) is not None}

@@ -68,7 +68,8 @@ FORMATS: Final = (
 _STREAMED: Final = ("torch", "xprof-csv", "xplane", "rocprof", "ncu", "table")
 _RULES: Final = "rules"
 """The option of readers that apply rules of work to operations themselves."""
-_RULES_FILE: Final = "work.toml"
+RULES_FILE: Final = "work.toml"
+"""The file of rules of work beside a profile, which is used without being named."""
 _LAZY: Final = {
     **dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many"),
     "read_each": "roofwidget.readers.captures",
@@ -131,11 +132,11 @@ def read(
     if beside is not None:
         rules = (*rules, beside)
     kernels = with_rules(_read(source, format, {**options, _RULES: rules} if rules else options), rules)
-    if beside is not None and any(name.startswith(f"{_RULES_FILE}:") for name in _origins(kernels)):
-        message = f"{_RULES_FILE} beside the profile gives the work of some of its kernels, see `origin`"
+    if beside is not None and any(name.startswith(f"{RULES_FILE}:") for name in _origins(kernels)):
+        message = f"{RULES_FILE} beside the profile gives the work of some of its kernels, see `origin`"
         kernels = kernels.replace(warnings=[*kernels.warnings, message])
     if is_other:
-        message = f"{_RULES_FILE} beside the profile is no file of rules and was not used"
+        message = f"{RULES_FILE} beside the profile is no file of rules and was not used"
         kernels = kernels.replace(warnings=[*kernels.warnings, message])
     return kernels if given is None else kernels.with_work(given)
 
@@ -155,7 +156,7 @@ def _rules_beside(given: Any) -> tuple[WorkRules | None, bool, Any]:
     if source.path is None:
         return None, False, source
     folder = source.path if source.is_folder else source.path.parent
-    file = source.beside(folder / _RULES_FILE)
+    file = source.beside(folder / RULES_FILE)
     if file is None:
         return None, False, source
     rules = rules_module()
@@ -163,7 +164,7 @@ def _rules_beside(given: Any) -> tuple[WorkRules | None, bool, Any]:
         data = stream.read(rules.MAX_BYTES + 1)
     if not rules.are_rules(data):
         return None, True, source
-    return rules.WorkRules.from_text(data.decode("utf-8-sig"), _RULES_FILE), False, source
+    return rules.WorkRules.from_text(data.decode("utf-8-sig"), RULES_FILE), False, source
 
 
 def with_rules(kernels: Kernels, rules: Collection[WorkRules]) -> Kernels:

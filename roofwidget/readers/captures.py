@@ -33,6 +33,11 @@ def captures_among(given: Sequence[_Given]) -> list[_Given]:
     return found if len(found) < len(given) else []
 
 
+def traces_among(given: Sequence[_Given]) -> list[_Given]:
+    """Return the traces of PyTorch among paths or sources, captures included. A file that cannot be opened is none."""
+    return [one for one in given if _is_pytorchs(one)]
+
+
 def options_of(given: Any, captures: Sequence[Any]) -> dict[str, Any]:
     """Return the options with which `read` uses the captures; none for a file of another format."""
     return {"captures": captures} if captures and _is_trace(given) else {}
@@ -42,6 +47,14 @@ def _is_capture(given: Any) -> bool:
     try:
         return _is_trace(given) and bool(readers.reader("torch").is_capture(Source.of(given), is_quick=True))
     except Exception:  # noqa: BLE001 - `read` says what is wrong with the file
+        return False
+
+
+def _is_pytorchs(given: Any) -> bool:
+    try:
+        # The reader of PyTorch's traces also takes Chrome traces of other tools, which others read first.
+        return _is_trace(given) and readers.reader_of(Source.of(given)) is readers.reader("torch")
+    except (OSError, ValueError):
         return False
 
 

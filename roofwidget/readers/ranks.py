@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.analysis.ranks import Ranks
 from roofwidget.kernels.table import Kernels
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.many import read_many
+from roofwidget.readers.torch.captures import rank_in_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +39,8 @@ def ranks(
     paths_or_tables
         A pattern such as ``"traces/rank*.json"``, paths, or the result of `read_many`: one profile per rank. Or
         `Kernels` by rank, or a list of `Kernels`, which are ranks 0, 1 and so on. If all paths contain a number after
-        the word "rank", the ranks have these numbers and their order. Otherwise a rank's name is its path.
+        the word "rank", or else all are traces of PyTorch that name their rank, the ranks have these numbers and their
+        order. Otherwise a rank's name is its path.
     match
         The columns that identify a kernel: ``"name"``, or ``("name", "shape")`` for example.
     above
@@ -79,11 +82,37 @@ def ranks(
     return Ranks(_named(tables), (match,) if isinstance(match, str) else match, above)
 
 
+def ranks_by_path(profiles: Mapping[str, Kernels]) -> dict[str, str]:
+    """Return the paths by rank, in the order of the ranks; nothing if the profiles are not ranks of one program.
+
+    Two ranks have two numbers, by the names of their files or else by the headers of their traces.
+    """
+    numbers = _numbers(profiles)
+    found = sorted(zip(numbers, profiles, strict=True)) if len(numbers) > 1 else []
+    return {f"rank {number}": path for number, path in found}
+
+
 def _named(tables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables by rank. Paths with the numbers of ranks are sorted by these."""
+    named = {rank: tables[path] for rank, path in ranks_by_path(tables).items()}
+    return named or {str(name): table for name, table in tables.items()}
+
+
+def _numbers(tables: Mapping[str, Any]) -> list[int]:
+    """Return the rank of each path, or nothing if the ranks are not all known and different."""
     found = [_NUMBER.findall(str(name)) for name in tables]
     numbers = [int(matches[-1]) for matches in found if matches]
     if len(set(numbers)) < len(tables):
-        return {str(name): table for name, table in tables.items()}
-    order = sorted(zip(numbers, tables.values(), strict=True), key=lambda pair: pair[0])
-    return {f"rank {number}": table for number, table in order}
+        told = [_in_header(str(name), table) for name, table in tables.items()]
+        numbers = [number for number in told if number is not None]
+    return numbers if len(set(numbers)) == len(tables) else []
+
+
+def _in_header(path: str, table: Any) -> int | None:
+    """Return the rank in the header of a trace of PyTorch; None if there is none, or the file is gone."""
+    if not isinstance(table, Kernels) or table.read_as.get("format") != "torch":
+        return None
+    try:
+        return rank_in_beginning(Source.of(path))
+    except (OSError, ValueError):
+        return None

@@ -510,7 +510,7 @@ def test_all_notes_can_be_printed(capsys: Capture, tmp_path: Path, monkeypatch: 
     file, read = profile_file(tmp_path, "gemm,1e12,1e9,0.1"), rw.read
     notes = [f"note {number}" for number in range(9)]
     monkeypatch.setattr(
-        "roofwidget.cli.options.read", lambda *args, **more: read(*args, **more).replace(warnings=notes)
+        "roofwidget.cli.several.read", lambda *args, **more: read(*args, **more).replace(warnings=notes)
     )
     assert main(["check", file, "--chip", "h100-sxm"]) == 0
     few = capsys.readouterr().out.splitlines()

@@ -29,6 +29,7 @@ from roofwidget.readers.torch.steps import captured_batch, step_of
 from roofwidget.support.arrays import Integers
 from roofwidget.support.did_you_mean import listed
 
+_RANK: Final = re.compile(r'"distributedInfo"\s*:\s*\{[^{}]{0,2000}?"rank"\s*:\s*(\d{1,9})\b')
 _BEGIN: Final = re.compile("StreamBeginCapture")
 _END: Final = re.compile("StreamEndCapture")
 _GRAPH_LAUNCH: Final = re.compile("GraphLaunch")
@@ -124,6 +125,18 @@ def rank_of(properties: Mapping[str, Any]) -> object:
     """Return the rank that a trace names, or None."""
     distributed = properties.get("distributedInfo")
     return distributed.get("rank") if isinstance(distributed, dict) else None
+
+
+def rank_in_beginning(source: Source) -> int | None:
+    """Return the rank that the first MiB of a trace names, or None: the header is before the events.
+
+    Examples
+    --------
+    >>> rank_in_beginning(Source.of(b'{"distributedInfo": {"backend": "nccl", "rank": 3}, "traceEvents": []}'))
+    3
+    """
+    found = _RANK.search(source.first)
+    return int(found[1]) if found else None
 
 
 # -- captures ------------------------------------------------------------------------------------------------------
