@@ -231,6 +231,18 @@ class Facts:
         return self.time if self.activity is None else self.activity.span
 
     @property
+    def remaining(self) -> tuple[float, float]:
+        """The least and the most time in which kernels would run at every roof.
+
+        Where kernels overlap, a kernel that saves time may have run beside others, so that the device stays busy.
+        """
+        return max(self.busy - self.saved, 0.0), min(self.busy, self.kernel_time - self.saved)
+
+    def of_busy(self, saved: float) -> float:
+        """Return at most how much of the busy time is saved if durations are shorter by `saved`."""
+        return min(saved, self.busy)
+
+    @property
     def first_saved(self) -> float:
         """What the kernels to fix first save together."""
         return math.fsum(one.saved for one in self.first)
@@ -465,11 +477,16 @@ def _first_could_save(facts: Facts) -> str:
     if not facts.first:
         return ""
     who = "one" if len(facts.first) == 1 else str(len(facts.first))
-    return f"the {who} to fix first could save up to {_seconds(facts.first_saved)}"
+    return f"the {who} to fix first could save up to {_seconds(facts.of_busy(facts.first_saved))}"
+
+
+def _remains(facts: Facts) -> str:
+    """Return the time that remains at every roof; its bounds if they differ."""
+    return " to ".join(dict.fromkeys(map(_seconds, facts.remaining)))
 
 
 def _would_remain(facts: Facts) -> str:
-    return f"at every roof {_seconds(facts.kernel_time - facts.saved)} would remain"
+    return f"at every roof {_remains(facts)} would remain"
 
 
 def _savings(facts: Facts) -> str:
@@ -588,7 +605,7 @@ def _category_headline(facts: Facts) -> str:
 def _category_detail(facts: Facts) -> str:
     family = _top(facts)[0]
     first = _first_could_save(facts)
-    saving = _capital(f"{first} of {_seconds(facts.time)}.") if first else ""
+    saving = _capital(f"{first} of {_seconds(facts.span)}.") if first else ""
     rows = [one for one in facts.first if one.family == family]
     if not rows:
         return saving
@@ -624,13 +641,13 @@ def _unjudged_detail(facts: Facts) -> str:
 
 
 def _one_headline(facts: Facts) -> str:
-    saved = f"up to {_seconds(facts.saved)} of {_seconds(facts.time)} could be saved"
+    saved = f"up to {_seconds(facts.of_busy(facts.saved))} of {_seconds(facts.span)} could be saved"
     return f"{facts.name} runs at {format_percent(facts.reached)} of its roof: {saved}."
 
 
 def _one_detail(facts: Facts) -> str:
     (only,) = facts.first
-    return f"It is {only.regime}-bound: at its roof {_seconds(facts.kernel_time - facts.saved)} would remain."
+    return f"It is {only.regime}-bound: at its roof {_remains(facts)} would remain."
 
 
 def _near_headline(facts: Facts) -> str:
@@ -646,8 +663,8 @@ def _near_headline(facts: Facts) -> str:
 def _spread_headline(facts: Facts) -> str:
     reached = format_percent(facts.reached)
     return (
-        f"Up to {_seconds(facts.saved)} of {_seconds(facts.time)} could be saved: kernels run at {reached} of their "
-        "roofs."
+        f"Up to {_seconds(facts.of_busy(facts.saved))} of {_seconds(facts.span)} could be saved: kernels run at "
+        f"{reached} of their roofs."
     )
 
 
@@ -669,7 +686,7 @@ def _most_in(parts: Sequence[tuple[str | None, float]], whole: float) -> str:
 def _first_headline(facts: Facts) -> str:
     return (
         f"{len(facts.first)} of {facts.kernels:,} kernels hold most of what could be saved: up to "
-        f"{_seconds(facts.first_saved)} of {_seconds(facts.time)}."
+        f"{_seconds(facts.of_busy(facts.first_saved))} of {_seconds(facts.span)}."
     )
 
 
@@ -758,7 +775,7 @@ RULES: Final = (
     _Rule(
         "no roof",
         lambda facts: facts.time > 0 and not facts.chip,
-        lambda facts: f"{counted(facts.kernels, 'kernel')} in {_seconds(facts.time)}.",
+        lambda facts: f"{counted(facts.kernels, 'kernel')} in {_seconds(facts.span)}.",
         lambda _facts: "Show the chip that they ran on to see what could be saved.",
         is_of_roof=False,
     ),

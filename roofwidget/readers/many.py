@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.kernels.concat import concat, joined_texts
+from roofwidget.kernels.metadata import Activity
 from roofwidget.kernels.operations import operations_of
 from roofwidget.readers import Source, read, reader, reader_of
 from roofwidget.readers.captures import captures_among, options_of
@@ -78,7 +81,8 @@ class Profiles(Mapping[str, Any]):
         """Return the kernels of all profiles as one table, in the order of the profiles.
 
         The column ``"profile"`` of `Kernels.extra` has the path of each row's profile. The warnings begin with this
-        path. `Kernels.chip` is the chip of the profiles if all have the same chip.
+        path. `Kernels.chip` is the chip of the profiles if all have the same chip. `Kernels.activity` is that of all
+        devices together.
         """
         chips = {kernels.chip for kernels in self._read.values()}
         (chip,) = chips if len(chips) == 1 else (None,)
@@ -88,7 +92,11 @@ class Profiles(Mapping[str, Any]):
         warned = [f"{path}: {text}" for path, kernels in self._read.items() for text in kernels.warnings]
         categories = joined_texts(kernels.codes("category") for kernels in tables)
         return concat({str(at): kernels for at, kernels in enumerate(tables)}).replace(
-            category=categories, chip=chip, warnings=[*differ, *warned], source=counted(len(self), "profile")
+            category=categories,
+            chip=chip,
+            warnings=[*differ, *warned],
+            source=counted(len(self), "profile"),
+            activity=_together_busy([kernels.activity for kernels in self._read.values()]),
         )
 
     def totals(self) -> Mapping[str, float]:
@@ -136,6 +144,17 @@ class Profiles(Mapping[str, Any]):
         caption = f"{counted(len(self), 'profile')} read, {len(self.failures)} failed"
         shown = [*notes[:_MAX_TABLE_ROWS], *and_more(len(notes), _MAX_TABLE_ROWS)]
         return html_with_notes(html_table(caption, header, rows, more), shown)
+
+
+def _together_busy(parts: Sequence[Activity | None]) -> Activity | None:
+    """Return the activity of the devices of several profiles; None if that of one is unknown."""
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return None
+    longest = max(known, key=lambda part: part.gap)
+    return replace(
+        longest, **{word: math.fsum(getattr(part, word) for part in known) for word in ("busy", "idle", "added")}
+    )
 
 
 def _measured(kernels: Kernels) -> int:

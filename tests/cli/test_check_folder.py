@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from roofwidget.cli import main
-from tests.analysis.test_rank_messages import LATE, WIRE, N, delay, trace
+from tests.analysis.test_rank_messages import LATE, STEP, WIRE, N, delay, trace
 from tests.cli.profiles import chip_file, profile_file
 from tests.cli.test_check import Capture, document
 
@@ -56,6 +56,12 @@ def test_a_folder_of_ranks_is_one_table_with_the_late_rank_and_the_exact_bytes_o
     assert gemm["launches"] == calls * N
     assert gemm["time_s"] == pytest.approx(calls * sum(100 + delay(rank) for rank in range(N)) * 1e-6)
     assert f"{N} ranks of one program: times, FLOPs and bytes are sums over the ranks" in found["notes"]
+    # A kernel and the collective take 240 us and the wire, one after the other; another kernel runs beside the
+    # collective. The trace of a rank lasts two steps, two calls and the last call.
+    busy = N * STEPS * sum(240 + wire for wire in WIRE.values()) * 1e-3
+    span = N * (STEP * (STEPS - 1) + 2 * 1300 + 240 + 900) * 1e-3
+    assert found["summary"]["headline"] == f"The GPU is idle {100 - round(100 * busy / span)} % of the time."
+    assert found["summary"]["detail"].startswith(f"Kernels run {busy:.1f} ms of {span:.1f} ms")
     # A note that all profiles have is there once and names none of them.
     assert not any(".json" in note and "no shapes" in note for note in found["notes"])
     assert sum("no shapes in this profile" in note for note in found["notes"]) == 1

@@ -197,6 +197,69 @@ def overlapping_cases() -> None:
         f"Kernels run {s(5)} of {s(7)}, in one launch.",
         activity=times(1),
     )
+    # Durations are shorter by 5 + 2 s. If that time is only of one stream, kernels run 8 - 7 s; if all of it ran beside
+    # other kernels, they run as long as all durations that remain, 4 s.
+    with_roof = [kernel("a", 1, 6, A, 3), kernel("b", 3, 5, B), idle(2)]
+    gain = f"The 2 to fix first could save up to {s(7)}; at every roof {s(1)} to {s(4)} would remain."
+    case("savings beside streams", "idle", with_roof, headline, f"{run}{launches} {gain}", activity=times(0))
+    # 1 s saved of 8 s: 7 s to 8 s, because 10 s of durations remain.
+    little = [kernel("a", 5, 6, A, 3), kernel("b", 5, 5, B), idle(2)]
+    gain = f"The one to fix first could save up to {s(1)}; at every roof {s(7)} to {s(8)} would remain."
+    case("savings that others may hide", "idle", little, headline, f"{run}{launches} {gain}", activity=times(0))
+    told = {"busy": 10.0, "idle": 5.0, "added": 80.0, "gap": 0.0, "gap_start": 0.0}
+    run = f"Kernels run {s(10)} of {s(15)}, in 2 launches of {s(40)}."
+    case(
+        "savings that may be all of the time in which kernels run",
+        "idle",
+        [kernel("a", 1, 40, A), kernel("b", 1, 40, B), idle(5)],
+        f"The GPU is idle {pct(F(1, 3))} of the time.",
+        f"{run} The 2 to fix first could save up to {s(10)}; at every roof 0 s to {s(2)} would remain.",
+        activity=told,
+    )
+    # Eight streams: no more than the 10 s in which kernels run can be saved.
+    told = {"busy": 10.0, "idle": 1.0, "added": 80.0, "gap": 1.0, "gap_start": 0.0}
+    case(
+        "more saved in streams than kernels run",
+        "spread",
+        [kernel("a", 6, 40, A), kernel("b", 5, 40, B), idle(1)],
+        f"Up to {s(10)} of {s(11)} could be saved: kernels run at {pct(F(11, 80))} of their roofs.",
+        f"Most could be saved in b ({pct(F(35, 69))}) and a ({pct(F(34, 69))}).",
+        activity=told,
+    )
+    case(
+        "one kernel beside itself",
+        "one",
+        [kernel("a", 76, 80, A, 8), idle(1)],
+        f"a runs at {pct(F(76, 80))} of its roof: up to {s(4)} of {s(11)} could be saved.",
+        f"It is memory-bound: at its roof {s(6)} to {s(10)} would remain.",
+        activity=told,
+    )
+    case(
+        "kernels to fix first beside streams",
+        "first",
+        [*many(5, 10, 20, A), *many(5, 10, 20, B)],
+        f"5 of 10 kernels hold most of what could be saved: up to {s(50)} of {s(160)}.",
+        f"At every roof {s(60)} to {s(100)} would remain.",
+        activity={"busy": 160.0, "idle": 0.0, "added": 200.0, "gap": 0.0, "gap_start": 0.0},
+    )
+    case(
+        "a category to fix beside streams",
+        "category",
+        [kernel("x", 40, 80, C), kernel("b", 10, 20, B)],
+        f"Copies take {pct(F(8, 10))} of the time.",
+        f"The slowest of them moves bytes at {pct(F(1, 2))} of the HBM bandwidth. The 2 to fix first could save up to "
+        f"{s(50)} of {s(90)}.",
+        activity={"busy": 90.0, "idle": 0.0, "added": 100.0, "gap": 0.0, "gap_start": 0.0},
+    )
+    case(
+        "beside streams without a chip",
+        "no roof",
+        [kernel("a", 1, 4, A), kernel("b", 1, 5, B)],
+        f"2 kernels in {s(8)}.",
+        "Show the chip that they ran on to see what could be saved.",
+        chip=False,
+        activity={"busy": 8.0, "idle": 0.0, "added": 9.0, "gap": 0.0, "gap_start": 0.0},
+    )
     rows = [kernel("a", None, 120, A), kernel("b", None, 20, B), idle(6)]
     told = {"busy": 100.0, "idle": 6.0, "added": 140.0, "gap": 6.0, "gap_start": 0.0}
     case(

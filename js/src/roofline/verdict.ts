@@ -147,6 +147,16 @@ export const kernelTime = ({ time, idle }: Pick<Facts, "time" | "idle">) => time
 export const busy = (facts: Facts) => facts.activity?.busy ?? kernelTime(facts);
 /** The time in which kernels run or the device is idle. */
 export const span = ({ activity, time }: Facts) => (activity ? activity.busy + activity.idle : time);
+/**
+ * The least and the most time in which kernels would run at every roof. Where kernels overlap, a kernel that saves time
+ * may have run beside others, so that the device stays busy.
+ */
+export const remaining = (facts: Facts): readonly [least: number, most: number] => [
+  Math.max(busy(facts) - facts.saved, 0),
+  Math.min(busy(facts), kernelTime(facts) - facts.saved),
+];
+/** At most how much of the busy time is saved if durations are shorter by `saved`. */
+export const ofBusy = (facts: Facts, saved: number) => Math.min(saved, busy(facts));
 /** What the kernels to fix first save together. */
 export const firstSaved = ({ first }: Facts) => first.reduce((sum, { saved }) => sum + saved, 0);
 /** The share of their roofs that kernels at or below their roof reach together. */

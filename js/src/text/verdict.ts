@@ -10,7 +10,9 @@ import {
   MAX_FIRST,
   MIN_GAP_SHARE,
   MIN_IDLE_SHARE_NAMED,
+  ofBusy,
   reached,
+  remaining,
   ruleOf,
   span,
   summed,
@@ -57,10 +59,15 @@ const join = (...sentences: readonly string[]) => sentences.filter(Boolean).join
 const chipOf = ({ roof }: Facts) => (roof && shortNames([roof.chip]).get(roof.chip.id)) ?? "";
 const nameOf = ({ table }: Facts, row: number) => brief(shortNameOf(table, row));
 const brief = (name: string) => (name.length > MAX_NAME_LETTERS ? `${name.slice(0, MAX_NAME_LETTERS - 1)}…` : name);
-/** The time of all kernels if those with a known saving reach their roof. */
-const remains = (facts: Facts) => seconds(kernelTime(facts) - facts.saved);
+/** The time that remains at every roof; its bounds if they differ. */
+const remains = (facts: Facts) => {
+  const [least, most] = remaining(facts);
+  return seconds(least) === seconds(most) ? seconds(most) : words.between(seconds(least), seconds(most));
+};
+const saved = (facts: Facts) => seconds(ofBusy(facts, facts.saved));
+const firstSavings = (facts: Facts) => seconds(ofBusy(facts, firstSaved(facts)));
 const savings = (facts: Facts) =>
-  facts.first.length > 0 ? words.savings(facts.first.length, seconds(firstSaved(facts)), remains(facts)) : "";
+  facts.first.length > 0 ? words.savings(facts.first.length, firstSavings(facts), remains(facts)) : "";
 
 /** The headline and the detail of each rule. */
 const TEXTS: Readonly<Record<string, (facts: Facts) => readonly [headline: string, detail: string]>> = {
@@ -73,15 +80,15 @@ const TEXTS: Readonly<Record<string, (facts: Facts) => readonly [headline: strin
   idle: (facts) => [words.idle(facts.device, percent(facts.idle / span(facts))), idleDetail(facts)],
   exposed: (facts) => exposedTexts(facts),
   category: (facts) => [categoryHeadline(facts), categoryDetail(facts)],
-  "no roof": ({ kernels, time }) => [words.noRoof(kernels, seconds(time)), words.noRoofDetail],
+  "no roof": (facts) => [words.noRoof(facts.kernels, seconds(span(facts))), words.noRoofDetail],
   unjudged: (facts) => {
     const isNone = facts.known === 0;
     const headline = isNone ? words.noneKnown(facts.kernels) : words.fewKnown(percent(facts.known / kernelTime(facts)));
-    const first = facts.first.length > 0 ? words.firstSave(facts.first.length, seconds(firstSaved(facts))) : "";
+    const first = facts.first.length > 0 ? words.firstSave(facts.first.length, firstSavings(facts)) : "";
     return [headline, join(isNone ? words.giveWork : words.restUnknown, first)];
   },
   one: (facts) => [
-    words.one(nameOf(facts, facts.row), percent(reached(facts)), seconds(facts.saved), seconds(facts.time)),
+    words.one(nameOf(facts, facts.row), percent(reached(facts)), saved(facts), seconds(span(facts))),
     words.oneDetail(facts.first[0]?.regime ?? "", remains(facts)),
   ],
   near: (facts) => {
@@ -89,13 +96,10 @@ const TEXTS: Readonly<Record<string, (facts: Facts) => readonly [headline: strin
     return [words.near(name, percent(reached(facts)), chipOf(facts)), savings(facts)];
   },
   first: (facts) => [
-    words.first(facts.first.length, facts.kernels, seconds(firstSaved(facts)), seconds(facts.time)),
+    words.first(facts.first.length, facts.kernels, firstSavings(facts), seconds(span(facts))),
     words.remains(remains(facts)),
   ],
-  spread: (facts) => [
-    words.spread(seconds(facts.saved), seconds(facts.time), percent(reached(facts))),
-    spreadDetail(facts),
-  ],
+  spread: (facts) => [words.spread(saved(facts), seconds(span(facts)), percent(reached(facts))), spreadDetail(facts)],
   graph: (facts) => graphTexts(facts),
   unmeasured: (facts) => [unmeasuredHeadline(facts), unmeasuredDetail(facts)],
 };
@@ -162,9 +166,7 @@ function categoryDetail(facts: Facts): string {
   const family = facts.families[0]?.[0] ?? null;
   const rows = facts.first.filter((one) => one.family === family);
   const saving =
-    facts.first.length > 0
-      ? words.firstSaveOf(facts.first.length, seconds(firstSaved(facts)), seconds(facts.time))
-      : "";
+    facts.first.length > 0 ? words.firstSaveOf(facts.first.length, firstSavings(facts), seconds(span(facts))) : "";
   const [one] = rows;
   if (!one) return saving;
   const total = (of: "bound" | "measured") => rows.reduce((sum, row) => sum + row[of], 0);
@@ -189,7 +191,7 @@ function spreadDetail(facts: Facts): string {
       ),
     );
   }
-  return join(words.noneStandsOut(facts.first.length, seconds(firstSaved(facts))), most(facts.savedByFamily));
+  return join(words.noneStandsOut(facts.first.length, firstSavings(facts)), most(facts.savedByFamily));
 }
 
 function graphTexts(facts: Facts): readonly [string, string] {

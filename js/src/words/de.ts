@@ -648,6 +648,7 @@ export const catalogue: Like<typeof en.catalogue> = {
     firstSave: (count, time) => `${firstToFix(count)} bis zu ${time} sparen.`,
     firstSaveOf: (count, saved, time) => `${firstToFix(count)} bis zu ${saved} von ${time} sparen.`,
     remains: (time) => `An allen Rooflines blieben ${time}.`,
+    between: (least, most) => `${least} bis ${most}`,
     exposed: (percent) => `Offene Kommunikation nimmt ${percent} der belegten Zeit ein.`,
     exposedDetail: (time, percent) => `Sie läuft ${time}, davon ${percent || "nichts"} verdeckt von anderen Kernels.`,
     waited: (time) => `In allen Aufrufen gleicher Nachrichten zusammen warteten Ränge höchstens ${time}.`,

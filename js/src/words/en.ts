@@ -661,6 +661,7 @@ export const catalogue = {
     firstSaveOf: (count: number, saved: string, time: string) =>
       `The ${count === 1 ? "one" : count} to fix first could save up to ${saved} of ${time}.`,
     remains: (time: string) => `At every roof ${time} would remain.`,
+    between: (least: string, most: string) => `${least} to ${most}`,
     exposed: (percent: string) => `Exposed communication takes ${percent} of the busy time.`,
     /** `percent`: the hidden share; empty if nothing is hidden. */
     exposedDetail: (time: string, percent: string) =>
