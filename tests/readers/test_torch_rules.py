@@ -730,6 +730,20 @@ for_each("lerp", each=3, count=3)
 for_each("lerp_", each=3, count=2, options=(value("0.1"),))
 
 
+def in_place(word: str, *, each: int, count: int, options: tuple[Arg, ...] = ()) -> None:
+    @rule(f"aten::{word}_")
+    def _(draw: Draw) -> tuple[OpCall, float, float]:
+        sizes = (draw(1, 9), draw(1, 90))
+        args = [tensor("bf16", *sizes)] * count
+        n = sizes[0] * sizes[1]
+        return op(f"aten::{word}_", *args, *options), each * n, 2 * n * (count + 1)
+
+
+in_place("addcmul", each=3, count=3, options=(value("0.001"),))
+in_place("lerp", each=3, count=2, options=(value("0.1"),))
+in_place("clamp_min", each=1, count=1, options=(value("0."),))
+
+
 def of_tensors(word: str, *, each: int, roots: int, result: str, item: int) -> None:
     @rule(f"aten::_foreach_{word}")
     def _(draw: Draw) -> tuple[OpCall, float, float]:
@@ -1479,7 +1493,7 @@ ARGUMENT_NAMES: Final[dict[str, set[str]]] = {
     "result": {"out_dtype", "dtype"},
     "read": {
         *("mean", "rstd", "weight", "save_mean", "save_var", "save_invstd"),
-        *("self", "other", "exponent", "tensor1", "tensor2", "tensors1", "weights", "src"),
+        *("self", "other", "exponent", "tensor1", "tensor2", "tensors1", "weights", "src", "end", "min", "max"),
     },
     "written": {"self"},
     "factor": {"alpha", "value"},
