@@ -79,7 +79,7 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | a trace with operations of unknown work | `kernels.unknown_work()` lists them; [rules](#rules-of-work) in `rw.read("trace.json", work="work.toml")` |
 | kernel times without FLOPs and bytes | `rw.read("times.csv", work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` |
 | a trace or profile with collectives | `rw.network.messages(kernels)`: size, bus bandwidth, the fastest call and what the others took longer; in a shell `roofwidget read FILE` |
-| many files, or the ranks of one program | `rw.read_many("runs/*.csv")`, `rw.ranks("traces/rank*.json")` |
+| many files, or the ranks of one program | `rw.read_many("runs/*.csv")`, `rw.ranks("traces/rank*.json")`; in a shell `roofwidget check FOLDER` |
 | a number that looks wrong | `roofwidget read FILE` |
 
 """
