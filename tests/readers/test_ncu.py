@@ -141,6 +141,21 @@ def test_a_real_report_gives_the_numbers_that_nsight_shows() -> None:
     assert said(kernels, "above the data sheet's 616.0 GB/s")
 
 
+@pytest.mark.parametrize("name", ["rtx2080ti_sgemm.ncu-rep.gz", "raw_wide_rtx2080ti_sgemm_base_units.csv"])
+def test_roofs_of_a_real_report_agree_with_its_own_shares_of_peaks_and_with_the_64_bytes_of_l1_on_turing(
+    name: str,
+) -> None:
+    kernels = real(name)
+    assert kernels.chip is not None
+    rates = {level: moved[0] / kernels.time[0] for level, moved in kernels.bytes_by_level.items()}
+    # gpu__dram_throughput and lts__throughput of the report, in percent.
+    shares = {"DRAM": 11.99, "L2": 15.38}
+    for level, share in shares.items():
+        assert 100 * rates[level] / kernels.chip.bandwidth(level) == pytest.approx(share, abs=0.01)
+    # 34,816 B a cycle, or 512 B for each of 68 SMs, is what the report's tags look up.
+    assert kernels.chip.bandwidth("L1") == pytest.approx(64 * 68 * 1_305_874_122, rel=1e-6)
+
+
 # -- tensor cores --------------------------------------------------------------------------------------------------
 
 

@@ -446,6 +446,37 @@ def test_bytes_of_each_counter_of_l2_are_below_the_roof_of_their_own_counter(
     assert kernels.chip.bandwidth("L2") == bandwidth
 
 
+TAGS = {"l1tex__t_bytes.sum": "2000000"}
+
+
+def test_what_tags_of_l1_look_up_is_no_bandwidth_and_without_a_data_sheet_l1_has_no_roof() -> None:
+    kernels = table([TAGS])
+    assert kernels.bytes_by_level["L1"].tolist() == [2e6]
+    assert kernels.chip is not None
+    assert "L1" not in kernels.chip.memories
+    assert said(kernels, "L1 has no roof: the peak of l1tex__t_bytes is how much its tags look up")
+    assert said(kernels, "name a chip, such as chip='h100-sxm'")
+    written_back = table([{"l1tex__lsu_writeback_active_mem_lg.sum": "9"}])
+    assert written_back.chip is not None
+    assert written_back.chip.bandwidth("L1") == 50 * 128 * 1e9
+    assert not said(written_back, "L1 has no roof")
+
+
+@pytest.mark.parametrize(
+    ("chip", "bytes_a_cycle_and_sm", "units"), [("h100-sxm", 128, 132), ("t4", 64, 40), ("a100-sxm-80gb", 128, 108)]
+)
+def test_the_roof_of_bytes_at_the_tags_of_l1_is_what_its_data_sheet_moves_at_the_measured_clock(
+    chip: str, bytes_a_cycle_and_sm: int, units: int
+) -> None:
+    kernels = table([TAGS], chip=chip)
+    assert kernels.chip is not None
+    assert kernels.chip.bandwidth("L1") == pytest.approx(bytes_a_cycle_and_sm * units * 1e9, rel=1e-3)
+    source = kernels.chip.sources["memories.L1.bandwidth"]
+    assert source.title.startswith("data sheet of ")
+    assert source.title.endswith(" x measured clock / its clock")
+    assert not said(kernels, "L1 has no roof")
+
+
 @pytest.mark.parametrize("chip", [None, "h100-sxm"])
 @pytest.mark.parametrize("rows", [[BY_BYTES, BY_CROSSINGS], [BY_CROSSINGS, BY_BYTES], [{}, BY_CROSSINGS, BY_BYTES]])
 def test_bytes_of_a_level_from_different_counters_have_no_roof_in_common_and_say_so(

@@ -49,8 +49,10 @@ bytes
     DRAM: ``dram__bytes``, else reads and writes, else sectors. L2: ``lts__t_bytes``, else sectors, else the traffic
     between L2 and the SMs. Nsight's own charts changed the definition of L2 bytes between versions, so never compare
     two files whose L2 bytes have different rules. L1: ``l1tex__t_bytes``, else the bytes written back to registers.
-    Each of these counters has its own peak. If the launches of a file have bytes of a level from different counters, no
-    peak bounds them all, so this level has no roof, and a warning names the counters.
+    Each of these counters has its own peak, but that of ``l1tex__t_bytes`` is what the tags of L1 look up: 512 B a
+    cycle and SM on Turing, where L1 moves 64 B. So the roof of these bytes is that of the data sheet. If the launches
+    of a file have bytes of a level from different counters, no peak bounds them all, so this level has no roof, and a
+    warning names the counters.
 why a kernel is slow
     `Kernels.extra` has occupancy, the three longest stalls, issue slots, hit rates, sectors per request, bank
     conflicts, the busiest pipe and active lanes, as far as the file has their counters (``--set full`` has all), and

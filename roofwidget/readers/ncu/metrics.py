@@ -271,6 +271,8 @@ class ByteCounter:
         The unit whose clock the counter follows, such as ``lts``.
     size
         The bytes of one count.
+    has_roof
+        Whether its peak is a bandwidth. That of a counter of lookups is not: tags can look up more than data can move.
 
     Examples
     --------
@@ -281,6 +283,7 @@ class ByteCounter:
     metric: str
     unit: str
     size: int = 1
+    has_roof: bool = True
 
     def __str__(self) -> str:
         return f"{self.metric}{times_text(self.size)}"
@@ -490,7 +493,8 @@ _DRAM: Final = ByteCounter("dram__bytes", "dram")
 _L2: Final = ByteCounter("lts__t_bytes", "lts")
 _L2_TO_SMS: Final = ByteCounter("lts__lts2xbar_cycles_active", "lts", _SECTOR_BYTES)
 _L2_READS: Final = ByteCounter("l1tex__m_xbar2l1tex_read_bytes", "lts")
-_L1: Final = ByteCounter("l1tex__t_bytes", "l1tex")
+# The tags of an SM of an RTX 2080 Ti look up 512 B a cycle. L1 moves 64 B on Turing, and 128 B on other chips.
+_L1: Final = ByteCounter("l1tex__t_bytes", "l1tex", has_roof=False)
 # Counters of L1 traffic in the sections of Nsight Compute. The metric's name depends on the chip.
 _WRITEBACKS: Final = tuple(
     ByteCounter(f"l1tex__lsu_writeback_active{suffix}", "l1tex", 128) for suffix in ("_mem_lgds", "_mem_lg", "")

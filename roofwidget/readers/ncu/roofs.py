@@ -104,12 +104,13 @@ def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
 def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
     """Return the bandwidths of the report by level. A level's bandwidth and its bytes have the same counter.
 
-    A level whose bytes come from several counters has no bandwidth that bounds them all, so it has no peak.
+    A level whose bytes come from several counters has no bandwidth that bounds them all, so it has no peak. Nor has a
+    level whose bytes are counted at its tags.
     """
     found: dict[str, Peak] = {}
     for level, sourced in traffic.items():
         counters = counters_of(sourced)
-        if len(counters) != 1:
+        if len(counters) != 1 or not counters[0].has_roof:
             continue
         (counter,) = counters
         metric = f"{counter.metric}.sum.peak_sustained"
@@ -208,7 +209,7 @@ def chip_with_roofs(
         figures.levels(peak_bandwidths(launches, traffic), several_counters(traffic))
         chip = figures.chip(precision)
     warnings = [*_warnings(launches, chip, figures), *_contradictions(launches, sheet if given is not None else None)]
-    return chip, [*warnings, *_no_common_roof(traffic)]
+    return chip, [*warnings, *_no_common_roof(traffic), *_no_roof_of_tags(launches, traffic, chip)]
 
 
 @dataclass
@@ -237,8 +238,7 @@ class _ChipFigures:
         for precision, rate in sheet.peak_flops.items():
             if precision not in self.peak_flops:
                 self.peak_flops[precision] = rate * self._share
-                rule = f"{_SHEET} of {sheet.name} x measured clock / its clock"
-                self.sources[f"peak_flops.{precision}"] = Source(rule, confidence="derived")
+                self.sources[f"peak_flops.{precision}"] = self._scaled_source
             self.ceilings.append(Ceiling(_SHEET, rate, precision=precision, source=self._sheet_source))
 
     def levels(self, found: Mapping[str, Peak], without: Collection[str]) -> None:
@@ -263,6 +263,7 @@ class _ChipFigures:
                 # Scale the bandwidths of caches, which run at about the SM clock. Off-chip memory has its own clock.
                 rate = memory.bandwidth * self._share
                 self.memories[memory.name] = dataclasses.replace(memory, bandwidth=rate)
+                self.sources[f"memories.{memory.name}.bandwidth"] = self._scaled_source
                 self.ceilings.append(Ceiling(_SHEET, memory.bandwidth, memory=memory.name, source=self._sheet_source))
 
     def chip(self, precision: str | None) -> Chip | None:
@@ -304,6 +305,11 @@ class _ChipFigures:
         source = Source(f"catalogue: {'' if self.sheet is None else self.sheet.name}", confidence="measured")
         known = (name for name, memory in self.memories.items() if memory.latency is not None)
         return {f"memories.{name}.latency": source for name in known}
+
+    @property
+    def _scaled_source(self) -> Source:
+        name = "" if self.sheet is None else self.sheet.name
+        return Source(f"{_SHEET} of {name} x measured clock / its clock", confidence="derived")
 
     @property
     def _sheet_source(self) -> Source:
@@ -380,6 +386,16 @@ def _no_common_roof(traffic: Traffic) -> list[str]:
         f"bytes of {level} come from different counters, {listed(map(str, counters))}, whose roofs differ, so {level} "
         "has no roof: profile all launches with the same metrics"
         for level, counters in several_counters(traffic).items()
+    ]
+
+
+def _no_roof_of_tags(launches: Launches, traffic: Traffic, chip: Chip | None) -> list[str]:
+    return [
+        f"{level} has no roof: the peak of {counter.metric} is how much its tags look up, and not how much it moves; "
+        f"name a chip, {advised_chip(launches)}, for the bandwidth of its data sheet"
+        for level, sourced in traffic.items()
+        for counter in counters_of(sourced)
+        if chip is not None and not counter.has_roof and level not in chip.memories
     ]
 
 
