@@ -10,18 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from roofwidget.analysis import bound_report
-from roofwidget.analysis.advice import CHECKS, COLLECTIVE, NEITHER, SUGGESTIONS, Advice, Advices, advise
+from roofwidget.analysis.advice import CHECKS, COLLECTIVE, NEITHER, SUGGESTIONS, Advice, advise
+from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.instruction_roofline import with_shared_memory
 from roofwidget.analysis.latency import LatencyRoof, latency_roof, threads_of, waves_of
 from roofwidget.analysis.ranking import launches_added
-from roofwidget.analysis.result import Bound
+from roofwidget.analysis.reasons import Reason, Rule, rows_by_rule
+from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.chips import Chip, ChipLike
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import Bools, Floats
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, unwarned
+from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.non_kernels import NON_KERNELS
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
@@ -46,7 +51,11 @@ _MAX_SHARE_IN_FLIGHT: Final = 0.5
 # What these reasons of counters say, the waves of a launch need not say again.
 _OF_WAVES: Final = frozenset({"small grid", "tail", "uneven work"})
 _WAITS: Final = "memory latency"
+# The utilization from which tuning of a kernel can stop.
+_STOP: Final = 0.95
 _MAX_NAMED: Final = 3
+# The launches of a kernel are unlike if the best reaches this many times the share of its roof that the worst does.
+_UNLIKE: Final = 1.25
 _MAX_LINES: Final = 8
 _HEADER: Final = ("#", "what", "at most", "of the time", "evidence")
 _FILL_WAVES: Final = (
@@ -241,13 +250,15 @@ def plan(
     """Return what to do for a profile: steps with their largest gain first, each with evidence and a check against it.
 
     The gain of a step is an upper limit: the measured time less the bound for a kernel, the whole time for what no roof
-    explains. Steps that find mistakes in the counts come first if most of the time is above the roofs, and last
-    otherwise, because nobody can say what they gain.
+    explains. The bound is that of `memory`, or of all levels if that is longer. L1 and shared memory together are one
+    more level where the profile counts their transactions. The gain of a kernel is the sum over its launches, and the
+    counters of each launch are evidence of their own. Steps that find mistakes in the counts come first if most of the
+    time is above the roofs, and last otherwise, because nobody can say what they gain.
 
     Parameters
     ----------
     profile
-        `Kernels`, or anything that converts to it. Launches of one kernel are added up.
+        `Kernels`, or anything that converts to it. Launches of one kernel with like work are one step.
     chip
         A chip, its name in the catalogue, or `HardwarePeaks`; by default the chip that the profile names.
     precision, memory, launch_overhead
@@ -279,11 +290,14 @@ def plan(
     [('kernel', '2.6e-04', 'compute-bound, below its roof'), ('unknown', '1.0e-04', 'unknown')]
     """
     given = as_kernels(profile)
-    table = launches_added(given)
     where = _chip(given, chip)
-    latency = latency_roof(table, where, precision=precision, memory=memory, launch_overhead=launch_overhead)
-    at_once = threads_of(table) / np.fmax(1, latency.waves)
-    facts = _Facts(table, latency.bound, latency, at_once, advise(latency.bound, latency=latency), {})
+    options: dict[str, Any] = {"precision": precision, "memory": memory, "launch_overhead": launch_overhead}
+    launches = _Launches.of(given, where, options)
+    table = launches_added(given.replace(launches=None, launch_rows=None), apart=launches.is_done)
+    latency = latency_roof(table, where, **options)
+    other, on = with_shared_memory(table, where)
+    nearest = bound_lenient(other, on, **options | {"memory": "all"})
+    facts = _Facts(table, launches, latency, nearest, _advices(latency, nearest), {})
     for one in advices:
         facts.more.setdefault(one.name, []).append(one)
     steps = [
@@ -300,14 +314,131 @@ def plan(
     return Plan(tuple(ordered), float(np.nansum(table.self_time)), where.name, _notes(facts, ordered))
 
 
+@unwarned
+def _is_longer(nearest: Bound, asked: Bound) -> Bools:
+    """Return the rows of which the bound of all levels is longer than that of the asked one. No row is above it."""
+    found: Bools = (nearest.time > asked.time * (1 + TIE_TOLERANCE)) & ~nearest.above_roof
+    return found
+
+
+def _advices(latency: LatencyRoof, nearest: Bound) -> list[Advice]:
+    """Return the advice for each row, of the bound that is longer."""
+    asked = latency.bound
+    is_longer = _is_longer(nearest, asked)
+    found = list(advise(asked, stop=_STOP, latency=latency))
+    if is_longer.any():
+        of_all = advise(nearest, stop=_STOP)
+        found = [all_ if longer else own for own, all_, longer in zip(found, of_all, is_longer.tolist(), strict=True)]
+    return found
+
+
+@dataclass(frozen=True)
+class _Launches:
+    """The rows of the profile.
+
+    Parameters
+    ----------
+    table
+        The profile.
+    left
+        Seconds that each could save at its lowest roof: 0 above a roof, NaN if unknown.
+    utilization
+        The share of that roof.
+    rules
+        The rules that counters fulfil, each with its rows.
+    """
+
+    table: Kernels
+    left: Floats
+    utilization: Floats
+    rules: Sequence[tuple[Rule, Rows]]
+
+    @classmethod
+    @unwarned
+    def of(cls, kernels: Kernels, chip: Chip, options: dict[str, Any]) -> _Launches:
+        asked = bound_lenient(kernels, chip, **options)
+        other, on = with_shared_memory(kernels, chip)
+        nearest = bound_lenient(other, on, **options | {"memory": "all"})
+        is_longer = _is_longer(nearest, asked)
+        left = np.where(is_longer, nearest.headroom, asked.headroom)
+        utilization = np.where(is_longer, nearest.utilization, asked.utilization)
+        return cls(kernels, np.maximum(left, 0), utilization, rows_by_rule(kernels.extra_columns, len(kernels)))
+
+    @cached_property
+    def threads(self) -> Floats:
+        """The threads of each that run at the same time."""
+        return threads_of(self.table) / np.fmax(1, waves_of(self.table))
+
+    @property
+    def is_done(self) -> Bools:
+        """The launches whose tuning can stop."""
+        found: Bools = (self.utilization >= _STOP) & (self.utilization <= ABOVE_ROOF_FROM)
+        return found
+
+    def names(self, rows: Rows) -> list[str]:
+        """Return the names of some launches of one kernel: those of the chart, or row numbers where these are equal."""
+        shown = [one_line(str(name)) for name in self.table.short_names[rows]]
+        return shown if len(set(shown)) == len(rows) else [f"row {row}" for row in rows.tolist()]
+
+    def which(self, rows: Rows, of: Rows) -> str:
+        """Return which of the launches of a kernel these are, for the beginning of a sentence on the first of them."""
+        if len(of) == 1:
+            return ""
+        named = self.names(rows[:_MAX_NAMED])
+        if len(rows) == len(of):
+            return f"each of its {len(of):,} launches, here {named[0]}: "
+        times = self.table.self_time
+        spent, whole = (format_quantity(float(np.nansum(times[some])), "s") for some in (rows, of))
+        such_as = "such as " * (len(rows) > _MAX_NAMED)
+        return f"{len(rows):,} of its {len(of):,} launches, {such_as}{', '.join(named)}: {spent} of {whole}. "
+
+
 @dataclass(frozen=True)
 class _Facts:
     table: Kernels
-    bound: Bound
+    launches: _Launches
     latency: LatencyRoof
-    threads: Floats
-    advices: Advices
+    nearest: Bound
+    advices: list[Advice]
     more: dict[str, list[Advice]]
+
+    @property
+    def bound(self) -> Bound:
+        return self.latency.bound
+
+    @cached_property
+    def is_longer(self) -> Bools:
+        """The rows that a roof of another level bounds more."""
+        return _is_longer(self.nearest, self.bound)
+
+    @cached_property
+    def owners(self) -> Rows:
+        """The row of each launch."""
+        _, found = self.table.launches_with_rows()
+        return found if len(found) else np.arange(len(self.table))
+
+    @cached_property
+    def rows(self) -> list[Rows]:
+        """The launches of each row, those first that could save most time."""
+        order = np.lexsort((-np.nan_to_num(self.launches.left), self.owners))
+        return np.split(order, np.searchsorted(self.owners[order], np.arange(1, len(self.table))))
+
+    @cached_property
+    def reasons(self) -> dict[int, list[tuple[Reason, Rows]]]:
+        """What counters say of the launches of each row: of the launch that could save most time, and of which."""
+        columns, counters = self.launches.table.extra_columns, self.launches.table.read_as
+        found: dict[int, list[tuple[Reason, Rows]]] = {}
+        for rule, holds in self.launches.rules:
+            slow = holds[self.launches.left[holds] > 0]
+            hit = slow[np.lexsort((-self.launches.left[slow], self.owners[slow]))]
+            owners, first = np.unique(self.owners[hit], return_index=True)
+            for owner, rows in zip(owners.tolist(), np.split(hit, first[1:]), strict=True):
+                found.setdefault(owner, []).append((rule.reason_of(columns, counters, int(rows[0])), rows))
+        return found
+
+    def gain(self, row: int) -> float:
+        """Return the seconds that the launches of a row save at most, each at its lowest roof."""
+        return math.fsum(self.launches.left[self.rows[row]].tolist())
 
     @property
     def kinds(self) -> list[str | None]:
@@ -341,44 +472,63 @@ def _chip(kernels: Kernels, given: ChipLike | None) -> Chip:
 
 
 def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
-    bound = facts.bound
-    saved = bound.headroom
     for row, (one, kind) in enumerate(zip(facts.advices, facts.kinds, strict=True)):
-        if not saved[row] > 0 or one.done or (kind and one.situation in NON_KERNELS):
+        gain = facts.gain(row)
+        if not gain > 0 or facts.bound.above_roof[row] or one.done or (kind and one.situation in NON_KERNELS):
             continue
-        evidence = [Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"), _roof(facts, row)]
-        found = {reason.reason for reason in one.reasons}
-        by_waves = [] if found & _OF_WAVES else _wave_facts(facts, row)
+        bound = facts.nearest if facts.is_longer[row] else facts.bound
+        evidence = [
+            Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"),
+            _roof(facts, bound, row),
+            *_unlike_launches(facts, row),
+        ]
+        reasons = facts.reasons.get(row, [])
+        found = [reason.reason for reason, _ in reasons]
+        by_waves = [] if _OF_WAVES.intersection(found) else _wave_facts(facts, row)
         # What no roof explains, counters may.
         tries = [] if found and one.situation == NEITHER else [one.suggestion]
-        for fact, action in (*_counter_facts(one), *_latency_facts(facts, row, one), *by_waves):
+        for fact, action in (*_counter_facts(facts, row), *_latency_facts(facts, row, one), *by_waves):
             evidence.append(fact)
             tries.append(action)
         for other in facts.more.get(facts.name(row), ()):
             evidence.append(Evidence(other.evidence, other.situation))
             tries.append(other.suggestion)
-        own = _COUNTER_CHECK.format(one.reasons[0].reason) if one.reasons else one.check
+        own = _COUNTER_CHECK.format(found[0]) if found else one.check
         checks = [own, *(other.check for other in facts.more.get(facts.name(row), ()))]
         yield PlanStep(
             "kernel",
             (facts.name(row),),
             one.situation,
             " ".join(dict.fromkeys(filter(None, tries))),
-            float(saved[row]),
+            gain,
             tuple(evidence),
             " ".join(dict.fromkeys(filter(None, checks))),
         )
 
 
-def _counter_facts(advice: Advice) -> Iterator[tuple[Evidence, str]]:
-    for reason in advice.reasons:
+def _counter_facts(facts: _Facts, row: int) -> Iterator[tuple[Evidence, str]]:
+    for reason, rows in facts.reasons.get(row, ()):
         counters = ", ".join(dict.fromkeys(reason.counters.values()))
-        yield Evidence(reason.sentence, f"{counters}; rule: {reason.source}".removeprefix("; ")), reason.suggestion
+        text = facts.launches.which(rows, facts.rows[row]) + reason.sentence
+        yield Evidence(text, f"{counters}; rule: {reason.source}".removeprefix("; ")), reason.suggestion
 
 
-def _roof(facts: _Facts, row: int) -> Evidence:
+def _unlike_launches(facts: _Facts, row: int) -> Iterator[Evidence]:
+    """Yield the share of its roof that the worst launch of a kernel reaches, if the best one reaches much more."""
+    rows, shares = facts.rows[row], facts.launches.utilization
+    worst, best = (int(rows[find(shares[rows])]) for find in (np.argmin, np.argmax))
+    if not shares[best] > _UNLIKE * shares[worst]:
+        return
+    names = facts.launches.names(np.array([worst, best]))
+    low, high = (f"{format_percent(float(shares[at]))} ({name})" for at, name in zip((worst, best), names, strict=True))
+    saved = float(facts.launches.left[worst])
+    text = f"its {len(rows):,} launches reach {low} to {high} of the roof; {names[0]} has at most "
+    yield Evidence(f"{text}{format_quantity(saved, 's')} left", facts.source(row), saved, "s")
+
+
+def _roof(facts: _Facts, bound: Bound, row: int) -> Evidence:
     """Return the bound of a kernel, with the figure of the chip that it follows from."""
-    bound, chip = facts.bound, facts.bound.chip
+    chip = bound.chip
     by, regime, seconds = str(bound.bound_by[row]), str(bound.regime[row]), float(bound.time[row])
     shown = format_quantity(seconds, "s")
     if regime == "memory":
@@ -408,14 +558,14 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
         text = f"{sentence}; {roof.explanation(row)}"
         action = _LARGER_LAUNCHES if roof.has_all_in_flight[row] else _MORE_BLOCKS
         yield Evidence(text, source, float(roof.time[row]), "s", not bool(roof.is_bound[row])), action
-    threads = float(facts.threads[row])
+    threads = float(facts.launches.threads[facts.rows[row][0]])
     flying = threads * _LOAD_BYTES
     if roof.bound.regime[row] == "memory" and flying < _MAX_SHARE_IN_FLIGHT * roof.needed:
         text = (
             f"it has {counted(round(threads), 'thread')} at once: with one load of {_LOAD_BYTES} B for each, "
             f"{format_quantity(flying, 'B')} are in flight, and {format_quantity(roof.needed, 'B')} fill the bandwidth"
         )
-        is_waiting = any(reason.reason == _WAITS for reason in advice.reasons)
+        is_waiting = any(reason.reason == _WAITS for reason, _ in facts.reasons.get(row, ()))
         fact = Evidence(text, f"grid and block of the profile; {source}", flying, "B", is_estimate=True)
         yield fact, "" if is_waiting else _MORE_IN_FLIGHT
 

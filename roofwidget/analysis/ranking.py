@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from roofwidget.analysis.result import Bound
-from roofwidget.kernels.columns import unwarned
+from roofwidget.kernels.columns import Bools, unwarned
 from roofwidget.kernels.table import Kernels
 
 # Launches of one name are added up if their FLOPs and bytes agree within about this factor: sums of unlike work would
@@ -18,13 +18,17 @@ _WORK: Final = "work per launch"
 
 
 @unwarned
-def launches_added(kernels: Kernels) -> Kernels:
-    """Return one row per kernel: launches of one name, precision and like work are added up."""
+def launches_added(kernels: Kernels, *, apart: Bools | None = None) -> Kernels:
+    """Return one row per kernel: launches of one name, precision and like work are added up.
+
+    Launches in the mask `apart` are not added to the others.
+    """
     if len(np.unique(kernels.names.astype(str))) == len(kernels):
         return kernels
     of_launch = [column / kernels.count for column in (kernels.flops, kernels.bytes)]
     work = [np.round(np.log(one) / math.log(_LIKE_WORK)) for one in (*of_launch, kernels.intensity, kernels.rate)]
-    alike = [" ".join(map(str, amounts)) for amounts in zip(*work, strict=True)]
+    kinds = [*work, np.zeros(len(kernels)) if apart is None else apart]
+    alike = [" ".join(map(str, amounts)) for amounts in zip(*kinds, strict=True)]
     added = kernels.replace(extra={**kernels.extra, _WORK: alike}).groupby("name", "precision", _WORK)
     return added.replace(extra={name: column for name, column in added.extra.items() if name != _WORK})
 

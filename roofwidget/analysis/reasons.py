@@ -110,6 +110,23 @@ class Rule:
             found &= _known(columns.get(name), n)
         return found
 
+    def reason_of(self, columns: Columns, counters: Mapping[str, str], row: int) -> Reason:
+        """Return what the rule says of a row for which it holds."""
+
+        def shown(match: re.Match[str]) -> str:
+            return _text(match[1], _value(columns[match[1]], row))
+
+        values = {name: _value(columns[name], row) for name in self.columns}
+        return Reason(
+            self.reason,
+            _NAMED.sub(shown, self.sentence),
+            self.suggestion,
+            self.source,
+            MappingProxyType(values),
+            MappingProxyType({name: counters[name] for name in values if counters.get(name)}),
+            self.rows,
+        )
+
 
 @keywords("reasons")
 def reasons(kernels: Kernels) -> tuple[tuple[Reason, ...], ...]:
@@ -141,7 +158,7 @@ def found_in(columns: Columns, counters: Mapping[str, str], n: int) -> tuple[tup
     found: list[list[Reason]] = [[] for _ in range(n)]
     for rule, rows in rows_by_rule(columns, n):
         for row in rows.tolist():
-            found[row].append(_reason(rule, columns, counters, row))
+            found[row].append(rule.reason_of(columns, counters, row))
     return tuple(map(tuple, found))
 
 
@@ -211,22 +228,6 @@ def rules() -> tuple[Rule, ...]:
         if unknown:
             raise ValueError(f"reasons.toml, '{rule.reason}': there is no low-level column '{min(unknown)}'")
     return found
-
-
-def _reason(rule: Rule, columns: Columns, counters: Mapping[str, str], row: int) -> Reason:
-    def shown(match: re.Match[str]) -> str:
-        return _text(match[1], _value(columns[match[1]], row))
-
-    values = {name: _value(columns[name], row) for name in rule.columns}
-    return Reason(
-        rule.reason,
-        _NAMED.sub(shown, rule.sentence),
-        rule.suggestion,
-        rule.source,
-        MappingProxyType(values),
-        MappingProxyType({name: counters[name] for name in values if counters.get(name)}),
-        rule.rows,
-    )
 
 
 def _fulfils(column: Floats | DictColumn | None, condition: str | Sequence[str], n: int) -> Bools:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.analysis.instruction_roofline import sectors_of_stride, walls
+from roofwidget.analysis.instruction_roofline import L1_WITH_SHARED, sectors_of_stride, walls, with_shared_memory
 from tests import places
 from tests.make_fixtures import slow_kernels
 
@@ -212,3 +212,41 @@ def test_lanes_are_the_threads_of_an_instruction_where_those_of_all_are_not_coun
     extra = {"warp instructions": [4.0, 4.0], **of_threads}
     kernels = rw.Kernels(["a", "b"], [0, 0], [1, 1], time=[1, 1], extra=extra)
     assert rw.instruction_roofline(kernels).lanes.tolist() == [0.25, 1.0]
+
+
+def with_level(turns: float, ways: float, chip: rw.Chip, **more: Any) -> tuple[float, rw.Chip]:
+    extra = {"L1 transactions": [1000.0], "shared memory transactions": [turns], "bank conflict ways": [ways], **more}
+    kernels, on = with_shared_memory(rw.Kernels(["k"], [0.0], {"HBM": [1.0]}, time=[1e-3], extra=extra), chip)
+    return float(kernels.bytes_by_level.get(L1_WITH_SHARED, np.array([np.nan]))[0]), on
+
+
+def test_bytes_of_l1_and_shared_memory_are_those_without_bank_conflicts() -> None:
+    # 1000 transactions are 600 sectors and 4 for each of 100 turns. Of 100 turns, 75 are conflicts if it has 4 ways.
+    assert with_level(100, 1, volta())[0] == 32_000
+    assert with_level(100, 4, volta())[0] == 600 * 32 + 25 * 128
+    assert with_level(0, math.nan, volta())[0] == 32_000
+    assert math.isnan(with_level(100, math.nan, volta())[0])
+
+
+def test_l1_with_shared_memory_moves_a_turn_a_cycle_or_the_bandwidth_of_l1() -> None:
+    turn = "a turn of 128 B a cycle and SM"
+    for memory, clock, rate, source in (
+        ("14 TB/s", 1.53e9, 80 * 128 * 1.53e9, turn),
+        ("20 TB/s", 1.53e9, 20e12, "V100"),
+        (None, 1.53e9, 80 * 128 * 1.53e9, turn),
+        ("14 TB/s", None, 14e12, "V100"),
+    ):
+        memories = {"HBM": 9e11} if memory is None else {"HBM": 9e11, "L1": memory}
+        chip = rw.Chip("V100", {"fp32": 1e13}, memories, vendor="NVIDIA", family="Volta", units="80 SM", clock=clock)
+        found = with_level(100, 1, chip)[1]
+        assert found.bandwidth(L1_WITH_SHARED) == pytest.approx(rate)
+        assert found.main_memory == "HBM"
+        assert found.sources[f"memories.{L1_WITH_SHARED}.bandwidth"].title == source
+    # A report has the clock, and its chip no units.
+    report = rw.Chip("Report", {"fp32": 1e13}, {"HBM": 9e11})
+    peak = {"peak warp instructions (1/s)": [40 * 4 * 1e9]}
+    assert with_level(100, 1, report, **peak)[1].bandwidth(L1_WITH_SHARED) == pytest.approx(40 * 128 * 1e9)
+    for chip in (report, volta(vendor="AMD")):
+        bytes_, same = with_level(100, 1, chip)
+        assert math.isnan(bytes_)
+        assert same is chip
