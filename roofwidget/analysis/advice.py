@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from roofwidget.analysis.bound_report import where_bytes_are
-from roofwidget.analysis.latency import LATENCY, LatencyRoof
+from roofwidget.analysis.latency import LATENCY, MAX_EXPLAINED, LatencyRoof
 from roofwidget.analysis.reasons import Reason, found_in
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.chips import NETWORK
@@ -205,8 +205,8 @@ def advise(
         link keeps the advice for links.
     latency
         The result of `latency_roof` for the same kernels. A kernel whose latency time is the longest, and explains at
-        least half of its measured time and not more than all of it, is latency-bound. The share of the time that
-        latency explains is then compared with `close`.
+        least half of its measured time and at most all of it, or 5 % more for clocks and timers, is latency-bound. The
+        share of the time that latency explains is then compared with `close`.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def _advice(
     elif (
         latency is not None
         and latency.regime[row] == LATENCY
-        and _MIN_EXPLAINED <= latency.explained[row] <= ABOVE_ROOF_FROM
+        and _MIN_EXPLAINED <= latency.explained[row] <= MAX_EXPLAINED
     ):
         # Never done: joined launches have more bytes in flight.
         explained = float(latency.explained[row])

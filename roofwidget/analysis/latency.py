@@ -12,7 +12,8 @@ estimate. It changes no `Bound`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, overload
 
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.reasons import rules
 from roofwidget.analysis.result import Bound, roof_level
 from roofwidget.chips import ChipLike
 from roofwidget.chips import chip as look_up
@@ -52,14 +54,19 @@ _BLOCK: Final = "block"
 # Tools of AMD count a grid in threads, and call a block a workgroup.
 _WORKGROUP: Final = "workgroup"
 _NUMBER: Final = re.compile(r"\d+")
-# Clocks and timers explain a share that is larger than 1 by this little.
-_MAX_EXPLAINED: Final = 1.05
+MAX_EXPLAINED: Final = 1.05
+"""Clocks and timers explain a share that is larger than 1 by this little."""
+MAX_SHARE_IN_FLIGHT: Final = 0.5
+"""With fewer bytes in flight than this share of what fills the bandwidth, latency is a suspect."""
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
 _HEADER: Final = ("kernel", "moves a launch", "in flight", "at most", "of bandwidth", "needs", "limit")
 
-# How the bytes in flight of a kernel are known.
-_UNKNOWN, _GIVEN, _BY_THREADS, _BY_BYTES = range(4)
+# How the bytes in flight of a kernel are known. `_ALL`: more bytes are given than the launch moves.
+_UNKNOWN, _GIVEN, _BY_THREADS, _BY_WARPS, _BY_BYTES, _ALL = range(6)
+_OF_LAUNCH: Final = (_BY_BYTES, _ALL)
+_LANES: Final = 32
+_WAITS: Final = "memory latency"
 
 
 @overload
@@ -320,13 +327,19 @@ class LatencyRoof:
     @property
     def has_all_in_flight(self) -> Bools:
         """Whether all bytes of a launch are in flight at once, so that only a larger launch could have more."""
-        return frozen(self.kinds == _BY_BYTES)
+        return frozen(np.isin(self.kinds, _OF_LAUNCH))
 
     @cached_property
     @unwarned
     def regime(self) -> Texts:
-        """As `Bound.regime`, but ``latency`` where the latency time is longer than the bound."""
+        """As `Bound.regime`, but ``latency`` where the latency time is longer than the bound.
+
+        It is ``unknown`` where memory bounds a kernel that reaches less than half of its roof, and nothing says how
+        many bytes it has in flight: either its memory or latency may limit it.
+        """
         found = self.bound.regime.astype(object)
+        is_guess = np.isin(self.kinds, (_UNKNOWN, _BY_BYTES)) | np.isnan(self.latency)
+        found[is_guess & (found == "memory") & (self.bound.utilization < MAX_SHARE_IN_FLIGHT)] = "unknown"
         found[self.time > self.bound.time * (1 + TIE_TOLERANCE)] = LATENCY
         return frozen(found)
 
@@ -344,7 +357,7 @@ class LatencyRoof:
         moved, flying = format_quantity(size, "B"), format_quantity(float(self.in_flight[row]), "B")
         kind = int(self.kinds[row])
         by_count = f"has {'' if self.is_counted[row] else 'about '}{flying} in flight"
-        what = f"moves {moved}" if kind == _BY_BYTES else by_count
+        what = f"moves {moved}" if kind in _OF_LAUNCH else by_count
         much = "at most" if self.is_bound[row] else "about"
         of = f"{format_quantity(rate, 'B/s')} of {format_quantity(self.bandwidth, 'B/s')}"
         return f"{what}: at {format_quantity(self.latency, 's')} that is {much} {of}"
@@ -355,7 +368,7 @@ class LatencyRoof:
         A latency time that is longer than the measured time is no explanation: the text says what must be wrong.
         """
         share = float(self.explained[row])
-        if share <= _MAX_EXPLAINED:
+        if share <= MAX_EXPLAINED:
             return f"latency explains {format_percent(min(1.0, share))} of its time"
         why = "its bytes are miscounted or are those of a nearer level" if self.is_bound[row] else "more is in flight"
         return f"that would take {format_factor(share)}× its time, so {why}"
@@ -423,10 +436,11 @@ def latency_roof(
     """Return the latency roof of each kernel: the bandwidth that its bytes in flight allow, by Little's law.
 
     The bytes in flight of a launch are the first that is known of: `in_flight`, or the column ``bytes in flight``; the
-    threads that run at the same time times `bytes_per_thread`, or the column ``bytes per thread``; the bytes of the
-    launch. They are never more than the bytes of the launch. Threads and waves are from the columns ``grid``, ``block``
-    (or ``workgroup``) and ``waves per SM`` of the file. Bytes that are only written need not wait, so the roof is that
-    of kernels that load.
+    threads that run at the same time times `bytes_per_thread`, or the column ``bytes per thread``; one load for each
+    warp that runs at the same time, an estimate, if counters of Nsight Compute show that warps wait for loads; the
+    bytes of the launch. They are never more than the bytes of the launch. Threads and waves are from the columns
+    ``grid``, ``block`` (or ``workgroup``) and ``waves per SM`` of the file. Bytes that are only written need not wait,
+    so the roof is that of kernels that load.
 
     Parameters
     ----------
@@ -474,13 +488,17 @@ def latency_roof(
     seconds = float(quantity(latency, "s", "latency", above_zero=True)) if latency is not None else known
     each = found.bytes.get(level, np.full(len(table), np.nan)) / table.count
     of_waves = waves_of(table)
-    flying, kinds = _in_flight(table, each, of_waves, in_flight, bytes_per_thread)
+    known_latency = np.nan if seconds is None else seconds
+    given = _counted_in_flight(table, of_waves, in_flight, bytes_per_thread)
+    # Loads take at least the unloaded latency, so the achieved rate needs as many bytes in flight, or more.
+    least = each * table.count / found.measured * known_latency
+    flying, kinds = _in_flight(table, each, least, given)
     is_given = np.isin(kinds, (_GIVEN, _BY_THREADS))
-    counted_ones = (kinds == _BY_BYTES) | (is_given & (not is_estimate))
-    return LatencyRoof(
+    counted_ones = np.isin(kinds, _OF_LAUNCH) | (is_given & (not is_estimate))
+    roof = LatencyRoof(
         bound=found,
         memory=level,
-        latency=np.nan if seconds is None else seconds,
+        latency=known_latency,
         latency_source="given" if latency is not None else "" if source is None else source.title,
         is_unloaded=latency is None or not is_estimate,
         count=table.count.astype(np.float64),
@@ -491,6 +509,21 @@ def latency_roof(
         kinds=frozen(kinds),
         notes=() if seconds is not None else (f"{where.name} has no latency for {level}: give latency='350 ns'.",),
     )
+    return replace(roof, notes=(*roof.notes, *_remarks(roof)))
+
+
+def _remarks(roof: LatencyRoof) -> Iterator[str]:
+    by_warps = int((roof.kinds == _BY_WARPS).sum())
+    if by_warps:
+        whose = counted(by_warps, "kernel")
+        yield f"The bytes in flight of {whose} are an estimate: one load for each warp, as warps wait for loads."
+    left = int(((roof.regime == "unknown") & (roof.bound.regime == "memory")).sum())
+    if left:
+        verb, its = ("reaches", "its") if left == 1 else ("reach", "their")
+        yield (
+            f"{counted(left, 'kernel')} {verb} less than half of {its} memory roof, and nothing says how many bytes "
+            "are in flight, so memory or latency may be the limit: give in_flight or bytes_per_thread."
+        )
 
 
 def in_flight_of_file(table: Kernels) -> Floats | None:
@@ -515,17 +548,29 @@ def _counted_in_flight(
 
 
 def _in_flight(
-    table: Kernels, each: Floats, of_waves: Floats, in_flight: npt.ArrayLike | None, per_thread: npt.ArrayLike | None
+    table: Kernels, each: Floats, least: Floats, given: tuple[Floats, Floats]
 ) -> tuple[Floats, npt.NDArray[np.int8]]:
     """Return the bytes in flight of one launch of each kernel, and how they are known."""
-    given, by_threads = _counted_in_flight(table, of_waves, in_flight, per_thread)
-    found, kinds = np.full(len(table), np.nan), np.full(len(table), _UNKNOWN, dtype=np.int8)
-    for kind, column in ((_GIVEN, given), (_BY_THREADS, by_threads), (_BY_BYTES, each)):
-        rows = np.isnan(found) & ~np.isnan(column) & ~np.isnan(each)
-        found[rows], kinds[rows] = column[rows], kind
-    is_all = found >= each
+    by_warps = _of_waiting_warps(table, each)
+    # If the achieved rate needs more, warps have more than one load under way.
+    by_warps[by_warps * MAX_EXPLAINED < least] = np.nan
+    flying, kinds = np.full(len(table), np.nan), np.full(len(table), _UNKNOWN, dtype=np.int8)
+    for kind, column in ((_GIVEN, given[0]), (_BY_THREADS, given[1]), (_BY_WARPS, by_warps), (_BY_BYTES, each)):
+        rows = np.isnan(flying) & ~np.isnan(column) & ~np.isnan(each)
+        flying[rows], kinds[rows] = column[rows], kind
     # More than the launch moves cannot be in flight, whatever was given.
-    return np.where(is_all, each, found), np.where(is_all, _BY_BYTES, kinds).astype(np.int8)
+    is_all = (flying >= each) & (kinds != _BY_BYTES)
+    return np.where(is_all, each, flying), np.where(is_all, _ALL, kinds).astype(np.int8)
+
+
+def _of_waiting_warps(table: Kernels, each: Floats) -> Floats:
+    """Return the bytes of one load for each warp that runs at the same time, where counters show that warps wait."""
+    columns = table.extra_columns
+    (rule,) = (rule for rule in rules() if rule.reason == _WAITS)
+    blocks = blocks_of(table)
+    warps = blocks * np.ceil(threads_of(table) / blocks / _LANES) / np.fmax(1, waves_of(table))
+    loads = _column(table, "global loads") / table.count
+    return np.where(rule.holds(columns, len(table)), warps * each / loads, np.nan)
 
 
 def _given(value: npt.ArrayLike | None, word: str, table: Kernels, column: str) -> Floats:

@@ -19,7 +19,7 @@ from roofwidget.analysis import bound_report
 from roofwidget.analysis.advice import CHECKS, COLLECTIVE, NEITHER, SUGGESTIONS, Advice, advise
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.instruction_roofline import with_shared_memory
-from roofwidget.analysis.latency import LatencyRoof, latency_roof, threads_of, waves_of
+from roofwidget.analysis.latency import MAX_SHARE_IN_FLIGHT, LatencyRoof, latency_roof, threads_of, waves_of
 from roofwidget.analysis.ranking import launches_added
 from roofwidget.analysis.reasons import Reason, Rule, rows_by_rule
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
@@ -44,10 +44,8 @@ _UNKNOWN: Final = "unknown"
 _FIELDS: Final = ("time", "flops", "bytes")
 # A wave that is fuller than this is not worth a word.
 _MAX_WAVE_EFFICIENCY: Final = 0.9
-# A memory of a GPU sends sectors of this size. With fewer bytes in flight than this share of what fills the bandwidth,
-# latency is a suspect.
+# A memory of a GPU sends sectors of this size.
 _LOAD_BYTES: Final = 32
-_MAX_SHARE_IN_FLIGHT: Final = 0.5
 # What these reasons of counters say, the waves of a launch need not say again.
 _OF_WAVES: Final = frozenset({"small grid", "tail", "uneven work"})
 _WAITS: Final = "memory latency"
@@ -560,7 +558,8 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
         yield Evidence(text, source, float(roof.time[row]), "s", not bool(roof.is_bound[row])), action
     threads = float(facts.launches.threads[facts.rows[row][0]])
     flying = threads * _LOAD_BYTES
-    if roof.bound.regime[row] == "memory" and flying < _MAX_SHARE_IN_FLIGHT * roof.needed:
+    is_guess = roof.has_all_in_flight[row] and roof.bound.regime[row] == "memory"
+    if is_guess and flying < MAX_SHARE_IN_FLIGHT * roof.needed:
         text = (
             f"it has {counted(round(threads), 'thread')} at once: with one load of {_LOAD_BYTES} B for each, "
             f"{format_quantity(flying, 'B')} are in flight, and {format_quantity(roof.needed, 'B')} fill the bandwidth"

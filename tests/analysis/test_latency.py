@@ -108,7 +108,7 @@ def test_half_a_megabyte_cannot_reach_the_bandwidth_of_an_h100_at_600_ns() -> No
 
 
 def test_a_latency_roof_changes_neither_the_bound_nor_utilization_nor_headroom() -> None:
-    kernels = rw.Kernels(["small", "big"], [1e6, 1e12], {"HBM": [5e5, 5e9]}, time=[3e-6, 5e-3])
+    kernels = rw.Kernels(["small", "big"], [1e6, 1e12], {"HBM": [5e5, 5e9]}, time=[3e-6, 2e-3])
     roof, bound = latency_roof(kernels, H100), rw.bound(kernels, H100)
     for name in ("time", "bound_by", "utilization", "headroom"):
         np.testing.assert_array_equal(getattr(roof.bound, name), getattr(bound, name))
@@ -148,6 +148,68 @@ def test_it_is_a_bound_only_with_counted_bytes_and_the_unloaded_latency() -> Non
     assert loaded.sentence(0) == "moves 500 kB: at 1 µs that is about 500 GB/s of 3.35 TB/s"
 
 
+OPEN = (
+    "1 kernel reaches less than half of its memory roof, and nothing says how many bytes are in flight, so memory or "
+    "latency may be the limit: give in_flight or bytes_per_thread."
+)
+
+
+def test_a_slow_kernel_of_unknown_bytes_in_flight_is_not_said_to_be_limited_by_memory() -> None:
+    # 6.4 MB need 1.9 µs of HBM, and all of them in flight would fill it.
+    chase = [("chase", 0, 6.4e6, 1e-2)]
+    roof = latency_roof(chase, H100)
+    assert (roof.regime[0], roof.bound.regime[0], roof.notes) == ("unknown", "memory", (OPEN,))
+    assert repr(roof).endswith("unknown")
+    assert latency_roof(chase, H100, in_flight=64).regime[0] == "latency"
+    for most in (5e6, 1e9):
+        given = latency_roof(chase, H100, in_flight=most)
+        assert (given.regime[0], given.notes) == ("memory", ())
+    # At 3.9 µs, about half of the bytes that fill the bandwidth are in flight on average.
+    assert latency_roof([("fast", 0, 6.4e6, 3.8e-6)], H100).regime[0] == "memory"
+    assert latency_roof([("slow", 0, 6.4e6, 3.9e-6)], H100).regime[0] == "unknown"
+    assert latency_roof([("not measured", 0, 6.4e6)], H100).regime[0] == "memory"
+    assert latency_roof([("small", 0, 1e5, 1e-2)], H100).notes == ()
+
+
+def test_counters_of_a_pointer_chase_show_a_load_for_each_warp() -> None:
+    profile = rw.read(places.FIXTURES / "gpu" / "slow.raw.csv.gz")
+    assert profile.chip is not None
+    roof = latency_roof(profile, profile.chip)
+    # 20000 loads one after the other, and 2000 of each of 132 warps.
+    for row, loads in ((12, 20_000), (13, 2_000)):
+        assert profile.short_names[row].startswith("pointer_chase")
+        assert roof.time[row] == pytest.approx(loads * roof.latency)
+        assert (roof.regime[row], roof.is_counted[row], roof.is_bound[row]) == ("latency", False, False)
+    assert roof.explained[12] == pytest.approx(1, abs=0.01)
+    assert roof.sentence(12).startswith("has about 77.4 B in flight")
+    assert "The bytes in flight of 3 kernels are an estimate: one load for each warp, as warps wait for loads." in (
+        roof.notes
+    )
+    advice = rw.advise(roof.bound, latency=roof)
+    assert [advice[row].situation for row in (12, 13)] == ["latency-bound, close", "latency-bound, below its roof"]
+
+
+def waiting(loads: float, stall: str = "long scoreboard", *, waves: float = 0.25) -> rw.LatencyRoof:
+    extra: dict[str, Any] = {"grid": ["(66, 1, 1)"], "block": ["(48, 1, 1)"], "global loads": [loads]}
+    extra |= {"stall 1": [stall], "stall 1 (%)": [90.0], "issue slots busy (%)": [2.0], "memory throughput (%)": [4.0]}
+    extra["waves per SM"] = [waves]
+    return latency_roof(rw.Kernels(["k"], [0.0], {"HBM": [6.4e6]}, time=[1e-3], extra=extra), H100)
+
+
+def test_of_warps_that_wait_for_more_than_one_load_nothing_is_known() -> None:
+    # 132 warps, of blocks of 48 threads, wait 600 ns for each of 132,000 loads of 48 B: 0.6 ms.
+    roof = waiting(132_000)
+    assert (roof.time[0], roof.regime[0]) == (pytest.approx(0.6e-3), "latency")
+    assert roof.in_flight[0] == pytest.approx(132 * 6.4e6 / 132_000)
+    # Two waves run one after the other.
+    assert waiting(132_000, waves=2).regime[0] == "unknown"
+    # 0.6 ms for each of two million loads would be longer than it ran.
+    assert (waiting(2e6).regime[0], waiting(2e6).notes) == ("unknown", (OPEN,))
+    # Without the counters, or where warps wait for something else, nothing is estimated.
+    assert waiting(132_000, "barrier").regime[0] == "unknown"
+    assert waiting(math.nan).regime[0] == "unknown"
+
+
 def test_no_launch_has_more_bytes_in_flight_than_it_moves() -> None:
     roof = latency_roof([("k", 0, 1e3)], H100, in_flight=1e9, is_estimate=True)
     assert roof.in_flight[0] == 1e3
@@ -159,8 +221,8 @@ def test_an_unknown_latency_stays_unknown_and_says_so() -> None:
     roof = latency_roof([("copy", 0, 5e5, 3e-6)], plain)
     assert np.isnan(roof.time).all()
     assert np.isnan(roof.attainable_bandwidth).all()
-    assert (roof.regime[0], roof.is_bound[0], roof.sentence(0)) == ("memory", False, "")
-    assert roof.notes == ("Plain has no latency for HBM: give latency='350 ns'.",)
+    assert (roof.regime[0], roof.is_bound[0], roof.sentence(0)) == ("unknown", False, "")
+    assert roof.notes[0] == "Plain has no latency for HBM: give latency='350 ns'."
     assert "latency unknown" in repr(roof)
     unknown = latency_roof([("copy", 0, None, 3e-6)], H100)
     assert (np.isnan(unknown.time[0]), unknown.regime[0], unknown.sentence(0)) == (True, "unknown", "")
