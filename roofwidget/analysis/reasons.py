@@ -37,6 +37,8 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 )
 _DIGITS: Final = 3
+# Of a share `format_percent` shows two digits, which make 12 % of an occupancy of 12.5 %.
+_MORE_OF_SHARES: Final = _DIGITS - 2
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def telling(kernels: Kernels, row: int) -> tuple[tuple[str, str], ...]:
     >>> import roofwidget as rw
     >>> tail = {"waves per SM": [1.01], "full waves (%)": [50.4], "SM active (%)": [50.1], "blocks": [133]}
     >>> telling(rw.Kernels(["k"], [1], [1], extra=tail), 0)
-    (('waves per SM', '1.01'), ('SM active (%)', '50 %'))
+    (('waves per SM', '1.01'), ('SM active (%)', '50.1 %'))
     """
     one = kernels[[row]]
     (found,) = reasons(one)
@@ -260,5 +262,5 @@ def _text(name: str, value: float | str) -> str:
     if isinstance(value, str):
         return value
     if name.endswith(_PERCENT):
-        return format_percent(value / 100)
+        return format_percent(value / 100, _MORE_OF_SHARES)
     return f"{value:,.0f}" if value >= 10**_DIGITS or value == int(value) else format_significant(value, _DIGITS)

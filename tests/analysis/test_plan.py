@@ -199,10 +199,10 @@ def test_counters_of_each_launch_are_evidence_that_names_the_launch() -> None:
     texts = [fact.text for fact in step.evidence]
     assert (
         "1 of its 2 launches, tail_wave #3: 356 µs of 536 µs. 133 blocks are 1.01 waves: in the last one places for "
-        "blocks stay empty, and 50 % of the places in all waves are used."
+        "blocks stay empty, and 50.5 % of the places in all waves are used."
     ) in texts
     assert any(
-        text.startswith("each of its 2 launches, here tail_wave #3: The pipe FMA is 91 % busy") for text in texts
+        text.startswith("each of its 2 launches, here tail_wave #3: The pipe FMA is 91.2 % busy") for text in texts
     )
     assert texts[2] == (
         "its 2 launches reach 46 % (tail_wave #3) to 90 % (tail_wave #2) of the roof; tail_wave #3 has at most 194 µs "

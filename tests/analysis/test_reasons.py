@@ -76,7 +76,7 @@ def test_sentences_have_the_numbers_and_the_counters_of_the_file() -> None:
     assert strided.counters["bytes used per loaded sector"] == counter
     assert str(strided).endswith(f"{counter})")
     registers = found[11][0]
-    assert registers.sentence.startswith("174 registers a thread allow 12 % occupancy at most")
+    assert registers.sentence.startswith("174 registers a thread allow 12.5 % occupancy at most")
     assert registers.counters["registers per thread"] == "launch__registers_per_thread"
     # Nsight says of this kernel: 3.9 of 5.5 cycles, which is 71.7 %.
     assert found[11][1].values["stall 1 (%)"] == pytest.approx(71.7, abs=0.05)
@@ -99,11 +99,11 @@ def test_two_rows_of_a_tooltip_are_those_that_tell_most() -> None:
     rows = {row: rw.telling(kernels, row) for row in (0, 3, 6, 10, 11, -1)}
     assert rows == {
         0: (),
-        3: (("waves per SM", "1.01"), ("busiest pipe (%)", "91 %")),
+        3: (("waves per SM", "1.01"), ("busiest pipe (%)", "91.2 %")),
         6: (("bytes used per loaded sector", "4"), ("sectors per load request", "32")),
         10: (("bank conflict ways", "32"), ("L1 throughput (%)", "99.7 %")),
-        11: (("theoretical occupancy (%)", "12 %"), ("stall 1 (%)", "72 %")),
-        -1: (("threads per instruction", "1.21"), ("active lanes (%)", "3.8 %")),
+        11: (("theoretical occupancy (%)", "12.5 %"), ("stall 1 (%)", "71.7 %")),
+        -1: (("threads per instruction", "1.21"), ("active lanes (%)", "3.78 %")),
     }
 
 

@@ -86,7 +86,7 @@ def test_a_tooltip_has_the_two_telling_counters_and_the_table_the_reasons_of_the
     assert box_of(why)["height"] <= 0.45 * box_of(drawn.locator(".rw-tab"))["height"] + 1
     line = drawn.locator(f".rw-kernels .rw-line[data-row='{TAIL_WAVE}']")
     line.hover()
-    assert " | waves per SM | 1.01 | busiest pipe | FMA 91 %" in drawn.tooltip()
+    assert " | waves per SM | 1.01 | busiest pipe | FMA 91.2 %" in drawn.tooltip()
     expect(drawn.locator(".rw-spoken").filter(has_text="waves per SM: 1.01")).to_have_count(1)
     line.click()
     expect(why).to_have_count(0)

@@ -79,13 +79,13 @@ export function formatCapacity(value: number): string {
 const HUNDRED_PERCENT_TOLERANCE = 1e-9;
 
 /**
- * Formats a share in percent. From 10 % up, shows no decimals. Below 10 %, shows two significant digits. If a share
- * near 100 % would be rounded to "100 %", shows more digits.
+ * Formats a share in percent. From 10 % up, shows no decimals. Below 10 %, shows two significant digits, or as many as
+ * are asked for. If a share near 100 % would be rounded to "100 %", shows more digits.
  */
-export function formatPercent(share: number): string {
+export function formatPercent(share: number, digits = 2): string {
   if (Number.isNaN(share)) return strings.unknown;
   if (Math.abs(share - 1) <= HUNDRED_PERCENT_TOLERANCE) return "100 %";
-  let [digits, text] = [2, formatRatio(share * 100)];
+  let text = formatRatio(share * 100, digits);
   while (text === "100") text = formatRatio(share * 100, ++digits);
   return `${text} %`;
 }

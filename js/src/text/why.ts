@@ -27,7 +27,7 @@ function counterText({ extra }: Kernels, row: number, name: string): string | un
   if (!(column instanceof Float64Array)) return (column && textAt(column, row)) ?? undefined;
   const value = column[row] ?? Number.NaN;
   if (Number.isNaN(value)) return undefined;
-  if (name.endsWith(PERCENT)) return formatPercent(value / 100);
+  if (name.endsWith(PERCENT)) return formatPercent(value / 100, 3);
   const isWhole = value >= MIN_WHOLE || Number.isInteger(value);
   return isWhole ? numerals.whole(Math.round(value)) : formatSignificant(value);
 }

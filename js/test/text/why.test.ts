@@ -40,7 +40,7 @@ describe("reasons", () => {
     expect(more).toEqual([]);
     expect(tail).toEqual({
       language: "en",
-      sentence: "133,000 blocks are 1.01 waves: 50 % of the places are used.",
+      sentence: "133,000 blocks are 1.01 waves: 50.4 % of the places are used.",
       suggestion: "Choose another grid.",
       counters: "launch__waves, sm__active",
       source: "A guide",
@@ -64,11 +64,11 @@ describe("the telling counters", () => {
   it("are the first two of one reason, and the first of each of two", () => {
     expect(tellingRows(explained(new Map([[0, [TAIL]]])), 0)).toEqual([
       ["waves per SM", "1.01"],
-      ["SM active", "50 %"],
+      ["SM active", "50.1 %"],
     ]);
     expect(tellingRows(explained(new Map([[0, [TAIL, STALLS]]])), 0)).toEqual([
       ["waves per SM", "1.01"],
-      ["stall 1", "barrier 61 %"],
+      ["stall 1", "barrier 61.4 %"],
     ]);
   });
   it("are those that the kernel has, and none of a kernel without reasons", () => {
