@@ -46,6 +46,7 @@ from roofwidget.state.what_if import (
     Quantity,
     one_level,
     parsed_rate,
+    resolved,
     with_clock,
     with_known_figures,
     with_peaks,
@@ -201,10 +202,12 @@ class RooflineModel(Faced):
             return chip_called(state.focus_chip if name is None else name, state.all_chips)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
-        """Return a chip of the model (by default the focus chip). Its what-if rates replace its data-sheet rates."""
-        chip = self.chip(name)
-        changes = self.what_if.get(chip.id, {})
-        return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
+        """Return a chip of the model (by default the focus chip). Its what-if rates replace its data-sheet rates.
+
+        If all rates are those of another clock (`use_clock`), the memories on the chip have the latencies of as many
+        cycles.
+        """
+        return resolved(self.what_if, self.chip(name))
 
     def set_what_if(
         self,
@@ -272,8 +275,8 @@ class RooflineModel(Faced):
     def use_clock(self, clock: float | str | None, chip: str | None = None) -> None:
         """Judge by the rates of a chip at another clock: one that was set, or the one under a power cap.
 
-        The rates of `Chip.at_clock` are set as what-if rates: peaks, and bandwidths of memories on the chip. The main
-        memory and links have clocks of their own and keep their rates.
+        The rates of `Chip.at_clock` are set as what-if rates: peaks, and bandwidths of memories on the chip, whose
+        latencies follow. The main memory and links have clocks of their own and keep their rates.
 
         Parameters
         ----------

@@ -326,8 +326,13 @@ class Chip:
 
     # -- changed copies --------------------------------------------------------------------------------------------
 
-    def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
-        """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
+    def with_rates(
+        self,
+        peak_flops: Mapping[str, float],
+        bandwidths: Mapping[str, float],
+        latencies: Mapping[str, float] | None = None,
+    ) -> Chip:
+        """Return this chip with other peaks, FLOP/s, and other bandwidths, bytes/s, and latencies, s, by level.
 
         The level ``"network"`` is the link to other chips. All other fields stay the same: a changed figure keeps its
         old source. This makes the method fast enough for each step of a drag. For lasting changes use `replace`, which
@@ -342,6 +347,8 @@ class Chip:
             for level, m in self.memories.items()
             if (rate := bandwidths.get(level)) is not None
         }
+        for level, seconds in (latencies or {}).items():
+            changed[level] = dataclasses.replace(changed.get(level, self.memories[level]), latency=seconds)
         peaks = {
             precision_key(text_argument(precision, "a key of peak_flops")): quantities.figure(
                 rate, "FLOP/s", f"peak_flops['{precision}'] of chip '{self.name}'"

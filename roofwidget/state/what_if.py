@@ -25,6 +25,9 @@ QUANTITIES: Final[tuple[Quantity, ...]] = ("peak_flops", "bandwidth")
 """The quantities of a roofline. The latency of a link changes no bound."""
 ALL_QUANTITIES: Final[tuple[Quantity, ...]] = (*QUANTITIES, "latency")
 PEAKS: Final = ("printed", "achievable")
+# Two clocks count as equal if their relative difference is smaller than this.
+_CLOCK_TOLERANCE: Final = 1e-9
+_MIN_PEAKS_OF_A_CLOCK: Final = 2
 _UNITS: Final = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s", "latency": "s"})
 
 
@@ -162,13 +165,44 @@ def with_clock(what_if: WhatIf, chip: Chip, clock: float | str | None) -> WhatIf
         If the clock of the chip's figures is unknown.
     """
     other = chip if clock is None else chip.at_clock(clock)
-    rates: dict[tuple[Quantity, str], float] = {("peak_flops", key): peak for key, peak in other.peak_flops.items()}
-    rates |= {
+    return with_rates(what_if, chip, _rates_with_the_clock(other))
+
+
+def resolved(what_if: WhatIf, chip: Chip) -> Chip:
+    """Return a chip with its what-if rates.
+
+    If all of them are those of another clock, the memories on the chip have the latencies of as many cycles.
+    """
+    changes = what_if.get(chip.id, {})
+    peaks, bandwidths = changes.get("peak_flops", {}), changes.get("bandwidth", {})
+    share = _share_of_clock(chip, peaks, bandwidths)
+    on_chip = (key for key in chip.memories if share != 1 and key != chip.main_memory and not is_off_chip(key))
+    waits = {key: seconds / share for key in on_chip if (seconds := chip.memories[key].latency) is not None}
+    return chip.with_rates(peaks, bandwidths, waits)
+
+
+def _share_of_clock(chip: Chip, peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> float:
+    """Return the clock to which all rates belong over that of the data sheet; 1 if they belong to no one clock.
+
+    A change of the only peak of a chip is no other clock.
+    """
+    if chip.clock is None or len(chip.peak_flops) < _MIN_PEAKS_OF_A_CLOCK:
+        return 1.0
+    now = {"peak_flops": peaks, "bandwidth": bandwidths}
+    sheet = _rates_with_the_clock(chip)
+    shares = [now[quantity].get(key, rate) / rate for (quantity, key), rate in sheet.items()]
+    is_one = all(math.isclose(share, shares[0], rel_tol=_CLOCK_TOLERANCE) for share in shares)
+    return shares[0] if is_one else 1.0
+
+
+def _rates_with_the_clock(chip: Chip) -> dict[tuple[Quantity, str], float]:
+    """Return the rates that go with the clock: peaks, and bandwidths of memories on the chip."""
+    peaks: dict[tuple[Quantity, str], float] = {("peak_flops", key): peak for key, peak in chip.peak_flops.items()}
+    return peaks | {
         ("bandwidth", key): memory.bandwidth
-        for key, memory in other.memories.items()
+        for key, memory in chip.memories.items()
         if memory.bandwidth is not None and key != chip.main_memory and not is_off_chip(key)
     }
-    return with_rates(what_if, chip, rates)
 
 
 def achievable_rates(chip: Chip) -> dict[tuple[Quantity, str], float]:

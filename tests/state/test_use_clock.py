@@ -24,6 +24,33 @@ def test_the_rates_of_another_clock_are_those_of_at_clock() -> None:
     assert [now.bandwidth(level) for level in CHIP.memories] == [capped.bandwidth(level) for level in CHIP.memories]
 
 
+def test_memories_on_the_chip_have_latencies_of_as_many_cycles_at_another_clock() -> None:
+    levels = {
+        name: rw.Memory(name, memory.bandwidth, latency=seconds)
+        for (name, memory), seconds in zip(CHIP.memories.items(), (600e-9, 20e-9, 800e-9), strict=True)
+    }
+    chip = rw.Chip("Example", CHIP.peak_flops, levels, clock="1.98 GHz")
+    model = rw.RooflineModel([chip])
+
+    def latencies() -> list[float | None]:
+        return [memory.latency for memory in model.resolved_chip().memories.values()]
+
+    model.use_clock("0.99 GHz")
+    assert latencies() == [600e-9, pytest.approx(40e-9), 800e-9]
+    capped = chip.at_clock("0.99 GHz")
+    assert latencies() == [memory.latency for memory in capped.memories.values()]
+    # A change of the main memory is no change of the clock; one of a single peak is no clock of all rates.
+    model.set_what_if(bandwidth="2 TB/s")
+    assert latencies()[1] == pytest.approx(40e-9)
+    model.set_what_if(peak_flops="400 TFLOP/s", precision="bf16")
+    assert latencies() == [600e-9, 20e-9, 800e-9]
+    model.use_clock(None)
+    assert latencies() == [600e-9, 20e-9, 800e-9]
+    alone = rw.RooflineModel([rw.Chip("Alone", {"bf16": 1e15}, levels, clock="1.98 GHz")])
+    alone.set_what_if(peak_flops="500 TFLOP/s")
+    assert alone.resolved_chip().memories["L1"].latency == 20e-9
+
+
 def test_without_a_clock_the_data_sheet_is_back_and_other_what_ifs_stay() -> None:
     model = rw.RooflineModel([CHIP, "h100-sxm"])
     model.set_what_if(bandwidth="2 TB/s")

@@ -3,6 +3,7 @@
 
 import type { Kernels } from "../wire/columns.ts";
 import { judge, TIE_TOLERANCE } from "./bound.ts";
+import { latencyOf } from "./clock.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
 import { isTotal } from "./totals.ts";
 
@@ -24,7 +25,7 @@ export interface LatencyRoof {
  * are unknown, and if the bytes in flight allow the whole bandwidth.
  */
 export function latencyRoof(kernels: Kernels, row: number, roof: Roof): LatencyRoof | undefined {
-  const latency = roof.chip.latencies?.[roof.level];
+  const latency = latencyOf(roof);
   if (latency === undefined || isTotal(kernels, row)) return undefined;
   const all = bytesAt(kernels, roof.chip, roof.level)[row] as number;
   const bytes = all / (kernels.count[row] as number);

@@ -49,6 +49,19 @@ describe("the latency roof", () => {
     expect(roofOf({ flops: 1 })).toBeUndefined();
     expect(roofOf({ flops: 1, bytes: 10 }, makeRoof(makeChip()))).toBeUndefined();
   });
+  it("has the latency of as many cycles of a memory on the chip at another clock", () => {
+    const chip = makeChip({
+      ...{ id: "a", clock: 2e9, peaks: { bf16: 8e14, fp8: 16e14 }, memories: { HBM: 3e12, L2: 6e12 } },
+      latencies: { HBM: 600e-9, L2: 150e-9 },
+    });
+    const half = { a: { peak_flops: { bf16: 4e14, fp8: 8e14 }, bandwidth: { L2: 3e12 } } };
+    const latency = (level: string, whatIf = {}) =>
+      roofOf({ flops: 0, bytes: { [level]: 1e3 } }, makeRoof(chip, "auto", level, whatIf))?.latency;
+    expect(latency("L2")).toBe(150e-9);
+    expect(latency("L2", half)).toBeCloseTo(300e-9, 15);
+    expect(latency("HBM", half)).toBe(600e-9);
+    expect(latency("L2", { a: { bandwidth: { L2: 3e12 } } })).toBe(150e-9);
+  });
   it("of all levels is that of the main memory", () => {
     const roof = roofOf({ flops: 1, bytes: { HBM: 1e3, L2: 1e12 } }, makeRoof(CHIP, "auto", "all"));
     expect(roof?.bytes).toBe(1e3);
