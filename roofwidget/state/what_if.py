@@ -27,7 +27,7 @@ ALL_QUANTITIES: Final[tuple[Quantity, ...]] = (*QUANTITIES, "latency")
 PEAKS: Final = ("printed", "achievable")
 # Two clocks count as equal if their relative difference is smaller than this.
 _CLOCK_TOLERANCE: Final = 1e-9
-_MIN_PEAKS_OF_A_CLOCK: Final = 2
+_MIN_RATES_OF_A_CLOCK: Final = 2
 _UNITS: Final = MappingProxyType({"peak_flops": "FLOP/s", "bandwidth": "B/s", "latency": "s"})
 
 
@@ -184,12 +184,12 @@ def resolved(what_if: WhatIf, chip: Chip) -> Chip:
 def _share_of_clock(chip: Chip, peaks: Mapping[str, float], bandwidths: Mapping[str, float]) -> float:
     """Return the clock to which all rates belong over that of the data sheet; 1 if they belong to no one clock.
 
-    A change of the only peak of a chip is no other clock.
+    A change of the only rate of a chip is no other clock.
     """
-    if chip.clock is None or len(chip.peak_flops) < _MIN_PEAKS_OF_A_CLOCK:
+    sheet = _rates_with_the_clock(chip)
+    if chip.clock is None or len(sheet) < _MIN_RATES_OF_A_CLOCK:
         return 1.0
     now = {"peak_flops": peaks, "bandwidth": bandwidths}
-    sheet = _rates_with_the_clock(chip)
     shares = [now[quantity].get(key, rate) / rate for (quantity, key), rate in sheet.items()]
     is_one = all(math.isclose(share, shares[0], rel_tol=_CLOCK_TOLERANCE) for share in shares)
     return shares[0] if is_one else 1.0

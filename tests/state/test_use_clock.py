@@ -46,9 +46,14 @@ def test_memories_on_the_chip_have_latencies_of_as_many_cycles_at_another_clock(
     assert latencies() == [600e-9, 20e-9, 800e-9]
     model.use_clock(None)
     assert latencies() == [600e-9, 20e-9, 800e-9]
-    alone = rw.RooflineModel([rw.Chip("Alone", {"bf16": 1e15}, levels, clock="1.98 GHz")])
-    alone.set_what_if(peak_flops="500 TFLOP/s")
-    assert alone.resolved_chip().memories["L1"].latency == 20e-9
+
+
+@pytest.mark.parametrize(("bandwidth", "seconds"), [(33e12, 40e-9), (None, 20e-9)])
+def test_a_change_of_the_only_rate_of_a_chip_is_no_other_clock(bandwidth: float | None, seconds: float) -> None:
+    levels = {"HBM": 3e12, "L1": rw.Memory("L1", bandwidth, latency=20e-9)}
+    model = rw.RooflineModel([rw.Chip("Alone", {"bf16": 1e15}, levels, clock="2 GHz")])
+    model.use_clock("1 GHz")
+    assert model.resolved_chip().memories["L1"].latency == pytest.approx(seconds)
 
 
 def test_without_a_clock_the_data_sheet_is_back_and_other_what_ifs_stay() -> None:

@@ -32,7 +32,7 @@ export function ratesAtClock({ clock, peaks, memories }: Chip, hertz: number): r
 
 /**
  * Returns the clock at which a roof has all its rates. Undefined if they belong to no one clock, or to an unknown one. A
- * change of the only peak of a chip is no other clock.
+ * change of the only rate of a chip is no other clock.
  */
 export function clockOf({ chip, peaks, bandwidths }: Roof): number | undefined {
   if (chip.clock === null) return undefined;
@@ -41,7 +41,7 @@ export function clockOf({ chip, peaks, bandwidths }: Roof): number | undefined {
   );
   const [first = Number.NaN] = shares;
   const isOne = shares.every((share) => Math.abs(share / first - 1) < CLOCK_TOLERANCE);
-  return isOne && (peaks.size > 1 || first === 1) ? chip.clock * first : undefined;
+  return isOne && (shares.length > 1 || first === 1) ? chip.clock * first : undefined;
 }
 
 const latencies = memoize<number | undefined>();

@@ -56,6 +56,10 @@ describe("the clock of a roof", () => {
     expect(clockOf(makeRoof(chip, "auto", "main", { a: { bandwidth: { HBM: 1e12 } } }))).toBe(1.98e9);
   });
   it("is unknown where one rate alone has changed, or the chip has none", () => {
+    const one = { ...SPEC, peaks: { bf16: 990e12 } };
+    expect(clockOf(makeRoof(makeChip(one), "auto", "main", HALF))).toBeCloseTo(0.99e9, 0);
+    const alone = makeChip({ ...one, memories: { HBM: 3e12 } });
+    expect(clockOf(makeRoof(alone, "auto", "main", HALF))).toBeUndefined();
     expect(clockOf(makeRoof(chip, "auto", "main", { a: { peak_flops: { bf16: 5e14 } } }))).toBeUndefined();
     expect(clockOf(makeRoof(makeChip({ ...SPEC, clock: null })))).toBeUndefined();
   });
