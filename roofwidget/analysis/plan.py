@@ -290,12 +290,17 @@ def plan(
     given = as_kernels(profile)
     where = _chip(given, chip)
     options: dict[str, Any] = {"precision": precision, "memory": memory, "launch_overhead": launch_overhead}
-    launches = _Launches.of(given, where, options)
-    table = launches_added(given.replace(launches=None, launch_rows=None), apart=launches.is_done)
+    rows = given.replace(launches=None, launch_rows=None)
+    single, owners = _single_launches(given)
+    launches = _Launches.of(single, where, options)
+    is_left = np.bincount(owners, ~launches.is_done, len(rows)) > 0
+    table = launches_added(rows, apart=~is_left)
+    _, of_rows = table.launches_with_rows()
+    owners = of_rows[owners] if len(of_rows) else owners
     latency = latency_roof(table, where, **options)
     other, on = with_shared_memory(table, where)
     nearest = bound_lenient(other, on, **options | {"memory": "all"})
-    facts = _Facts(table, launches, latency, nearest, _advices(latency, nearest), {})
+    facts = _Facts(table, launches, owners, latency, nearest, _advices(latency, nearest), {})
     for one in advices:
         facts.more.setdefault(one.name, []).append(one)
     steps = [
@@ -310,6 +315,17 @@ def plan(
     is_alert = float(table.self_time[latency.bound.above_roof].sum()) > float(np.nansum(table.self_time)) / 2
     ordered = [*counts, *steps] if is_alert else [*steps, *counts]
     return Plan(tuple(ordered), float(np.nansum(table.self_time)), where.name, _notes(facts, ordered))
+
+
+def _single_launches(kernels: Kernels) -> tuple[Kernels, Rows]:
+    """Return the launches that the rows were added up from, and the row of each; the rows if their sums are others."""
+    launches, owners = kernels.launches_with_rows()
+    if launches is not None:
+        columns = [(getattr(launches, name), getattr(kernels, name)) for name in _FIELDS]
+        sums = ((np.bincount(owners, column, len(kernels)), total) for column, total in columns)
+        if all(np.allclose(found, total, rtol=TIE_TOLERANCE, atol=0, equal_nan=True) for found, total in sums):
+            return launches, owners
+    return kernels, np.arange(len(kernels))
 
 
 @unwarned
@@ -332,12 +348,12 @@ def _advices(latency: LatencyRoof, nearest: Bound) -> list[Advice]:
 
 @dataclass(frozen=True)
 class _Launches:
-    """The rows of the profile.
+    """The launches of the profile.
 
     Parameters
     ----------
     table
-        The profile.
+        The launches.
     left
         Seconds that each could save at its lowest roof: 0 above a roof, NaN if unknown.
     utilization
@@ -374,9 +390,9 @@ class _Launches:
         return found
 
     def names(self, rows: Rows) -> list[str]:
-        """Return the names of some launches of one kernel: those of the chart, or row numbers where these are equal."""
+        """Return the names of some launches of one kernel: short ones, or numbers where these are equal."""
         shown = [one_line(str(name)) for name in self.table.short_names[rows]]
-        return shown if len(set(shown)) == len(rows) else [f"row {row}" for row in rows.tolist()]
+        return shown if len(set(shown)) == len(rows) else [f"launch {row}" for row in rows.tolist()]
 
     def which(self, rows: Rows, of: Rows) -> str:
         """Return which of the launches of a kernel these are, for the beginning of a sentence on the first of them."""
@@ -395,6 +411,7 @@ class _Launches:
 class _Facts:
     table: Kernels
     launches: _Launches
+    owners: Rows
     latency: LatencyRoof
     nearest: Bound
     advices: list[Advice]
@@ -408,12 +425,6 @@ class _Facts:
     def is_longer(self) -> Bools:
         """The rows that a roof of another level bounds more."""
         return _is_longer(self.nearest, self.bound)
-
-    @cached_property
-    def owners(self) -> Rows:
-        """The row of each launch."""
-        _, found = self.table.launches_with_rows()
-        return found if len(found) else np.arange(len(self.table))
 
     @cached_property
     def rows(self) -> list[Rows]:
@@ -430,13 +441,18 @@ class _Facts:
             slow = holds[self.launches.left[holds] > 0]
             hit = slow[np.lexsort((-self.launches.left[slow], self.owners[slow]))]
             owners, first = np.unique(self.owners[hit], return_index=True)
-            for owner, rows in zip(owners.tolist(), np.split(hit, first[1:]), strict=True):
+            for owner, rows in zip(owners.tolist(), np.split(hit, first)[1:], strict=True):
                 found.setdefault(owner, []).append((rule.reason_of(columns, counters, int(rows[0])), rows))
         return found
 
+    def judged(self, row: int) -> Bound:
+        """Return the bounds that are longest for a row."""
+        return self.nearest if self.is_longer[row] else self.bound
+
     def gain(self, row: int) -> float:
         """Return the seconds that the launches of a row save at most, each at its lowest roof."""
-        return math.fsum(self.launches.left[self.rows[row]].tolist())
+        saved = math.fsum(self.launches.left[self.rows[row]].tolist())
+        return float(self.judged(row).headroom[row]) if math.isnan(saved) else saved
 
     @property
     def kinds(self) -> list[str | None]:
@@ -474,7 +490,7 @@ def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
         gain = facts.gain(row)
         if not gain > 0 or facts.bound.above_roof[row] or one.done or (kind and one.situation in NON_KERNELS):
             continue
-        bound = facts.nearest if facts.is_longer[row] else facts.bound
+        bound = facts.judged(row)
         evidence = [
             Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"),
             _roof(facts, bound, row),
@@ -570,7 +586,7 @@ def _latency_facts(facts: _Facts, row: int, advice: Advice) -> Iterator[tuple[Ev
 
 
 def _wave_facts(facts: _Facts, row: int) -> Iterator[tuple[Evidence, str]]:
-    launches = facts.table.launches_of(row)
+    launches = facts.launches.table[facts.rows[row]]
     counts = waves_of(launches)
     places = np.ceil(counts)
     if not np.nansum(counts) < _MAX_WAVE_EFFICIENCY * np.nansum(places):

@@ -228,6 +228,36 @@ def test_many_launches_are_counted_and_three_of_them_named() -> None:
     ]
 
 
+def test_counters_of_a_kernel_that_is_at_its_roof_or_above_say_nothing() -> None:
+    tail = {"waves per SM": [1.01], "full waves (%)": [50.5], "SM active (%)": [50.0], "blocks": [133.0]}
+    for time in (1.01e-3, 0.5e-3):
+        kernels = rw.Kernels(["copy"], [0.0], [2e9], time=[time], extra=tail)
+        assert not [step for step in rw.plan(kernels, CHIP) if step.kind == "kernel"]
+
+
+def test_rows_that_were_added_up_keep_the_evidence_of_their_launches() -> None:
+    profile = rw.read(places.FIXTURES / "gpu" / "slow.raw.csv.gz")
+    added = profile.groupby("name")
+    steps = {step.kernels[0].partition("(")[0]: step for step in rw.plan(added)}
+    # The two pointer chases are one row now. Gains are those of the launches.
+    chase = steps["pointer_chase"]
+    assert chase.gain == pytest.approx(6.924e-3 + 0.983e-3, rel=1e-3)
+    assert [
+        text for fact in chase.evidence if (text := fact.text).startswith("1 of its 2 launches, pointer_chase #13: ")
+    ]
+    assert "1 of its 2 launches, tail_wave #3: " in " ".join(fact.text for fact in steps["tail_wave"].evidence)
+    # Other sums than those of the launches are judged as they are.
+    faster = rw.plan(added.replace(time=added.time / 2))
+    assert faster.time == pytest.approx(rw.plan(profile).time / 2)
+    assert not [fact for step in faster for fact in step.evidence if "its 2 launches" in fact.text]
+
+
+def test_a_launch_without_work_takes_no_gain_from_the_others() -> None:
+    launches = rw.Kernels(["k", "k"], [0.0, 0.0], [2e9, 0.0], time=[4e-3, 1e-6])
+    (step,) = rw.plan(launches.groupby("name"), CHIP)
+    assert step.gain == pytest.approx(3.001e-3)
+
+
 def test_launches_at_the_roof_are_left_out_and_one_above_it_takes_nothing_from_the_others() -> None:
     (step,) = steps_of(COPY, rw.Kernel("copy", 0, 2e9, 1.01e-3))
     assert step.gain == pytest.approx(3e-3)
