@@ -459,7 +459,10 @@ def test_what_tags_of_l1_look_up_is_no_bandwidth_and_without_a_data_sheet_l1_has
     written_back = table([{"l1tex__lsu_writeback_active_mem_lg.sum": "9"}])
     assert written_back.chip is not None
     assert written_back.chip.bandwidth("L1") == 50 * 128 * 1e9
+    both = table([TAGS, {"l1tex__lsu_writeback_active_mem_lg.sum": "9"}])
+    assert said(both, "bytes of L1 come from different counters")
     assert not said(written_back, "L1 has no roof")
+    assert not said(both, "tags look up")
 
 
 @pytest.mark.parametrize(

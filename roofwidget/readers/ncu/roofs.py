@@ -390,12 +390,12 @@ def _no_common_roof(traffic: Traffic) -> list[str]:
 
 
 def _no_roof_of_tags(launches: Launches, traffic: Traffic, chip: Chip | None) -> list[str]:
+    counters = {level: counters_of(sourced) for level, sourced in traffic.items()}
     return [
-        f"{level} has no roof: the peak of {counter.metric} is how much its tags look up, and not how much it moves; "
+        f"{level} has no roof: the peak of {own[0].metric} is how much its tags look up, and not how much it moves; "
         f"name a chip, {advised_chip(launches)}, for the bandwidth of its data sheet"
-        for level, sourced in traffic.items()
-        for counter in counters_of(sourced)
-        if chip is not None and not counter.has_roof and level not in chip.memories
+        for level, own in counters.items()
+        if chip is not None and level not in chip.memories and len(own) == 1 and not own[0].has_roof
     ]
 
 
