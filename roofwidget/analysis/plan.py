@@ -298,8 +298,7 @@ def plan(
     _, of_rows = table.launches_with_rows()
     owners = of_rows[owners] if len(of_rows) else owners
     latency = latency_roof(table, where, **options)
-    other, on = with_shared_memory(table, where)
-    nearest = bound_lenient(other, on, **options | {"memory": "all"})
+    nearest = _of_all_levels(table, where, options)
     facts = _Facts(table, launches, owners, latency, nearest, _advices(latency, nearest), {})
     for one in advices:
         facts.more.setdefault(one.name, []).append(one)
@@ -329,9 +328,24 @@ def _single_launches(kernels: Kernels) -> tuple[Kernels, Rows]:
 
 
 @unwarned
+def _of_all_levels(kernels: Kernels, chip: Chip, options: dict[str, Any]) -> Bound:
+    """Return the bounds if all memory levels count, L1 with shared memory among them.
+
+    Bytes of a level that need longer than the kernel ran are wrong, so they do not count.
+    """
+    table, on = with_shared_memory(kernels, chip)
+    found = bound_lenient(table, on, **options | {"memory": "all"})
+    wrong = {level: seconds > found.measured for level, seconds in found.judged_memory_time.items()}
+    if not any(rows.any() for rows in wrong.values()):
+        return found
+    known = {level: np.where(wrong.get(level, False), np.nan, moved) for level, moved in found.bytes.items()}
+    return bound_lenient(table.replace(bytes=known), on, **options | {"memory": "all"})
+
+
+@unwarned
 def _is_longer(nearest: Bound, asked: Bound) -> Bools:
-    """Return the rows of which the bound of all levels is longer than that of the asked one. No row is above it."""
-    found: Bools = (nearest.time > asked.time * (1 + TIE_TOLERANCE)) & ~nearest.above_roof
+    """Return the rows whose bound is longer if all levels count."""
+    found: Bools = nearest.time > asked.time * (1 + TIE_TOLERANCE)
     return found
 
 
@@ -371,8 +385,7 @@ class _Launches:
     @unwarned
     def of(cls, kernels: Kernels, chip: Chip, options: dict[str, Any]) -> _Launches:
         asked = bound_lenient(kernels, chip, **options)
-        other, on = with_shared_memory(kernels, chip)
-        nearest = bound_lenient(other, on, **options | {"memory": "all"})
+        nearest = _of_all_levels(kernels, chip, options)
         is_longer = _is_longer(nearest, asked)
         left = np.where(is_longer, nearest.headroom, asked.headroom)
         utilization = np.where(is_longer, nearest.utilization, asked.utilization)

@@ -163,12 +163,12 @@ def test_what_counters_show_is_evidence_with_its_counters_its_rule_and_what_to_t
 def test_a_kernel_is_promised_no_more_than_each_memory_level_of_its_file_leaves() -> None:
     levels = {"HBM": rw.Memory("HBM", 2e12), "L2": rw.Memory("L2", 4e12), "L1": rw.Memory("L1", 1e12)}
     chip = rw.Chip("My chip", {"bf16": 1e15}, levels)
-    # Each needs 1 ms of HBM, and of L2 3 ms and 0.5 ms. The bytes of L1 must be wrong: they need longer than it ran.
-    moved = {"HBM": [2e9, 2e9, 2e9], "L2": [1.2e10, 2e9, np.nan], "L1": [np.nan, np.nan, 1e10]}
-    kernels = rw.Kernels(["near", "far", "wrong"], [0.0] * 3, moved, time=[4e-3] * 3)
+    # Each needs 1 ms of HBM, and of L2 3, 0.5 or 2 ms. The bytes of L1 must be wrong: they need longer than it ran.
+    moved = {"HBM": [2e9] * 4, "L2": [1.2e10, 2e9, np.nan, 8e9], "L1": [np.nan, np.nan, 1e10, 1e10]}
+    kernels = rw.Kernels(["near", "far", "wrong", "both"], [0.0] * 4, moved, time=[4e-3] * 4)
     steps = {step.kernels[0]: step for step in rw.plan(kernels, chip)}
     assert {name: step.gain for name, step in steps.items()} == {
-        name: pytest.approx(gain) for name, gain in {"near": 1e-3, "far": 3e-3, "wrong": 3e-3}.items()
+        name: pytest.approx(gain) for name, gain in {"near": 1e-3, "far": 3e-3, "wrong": 3e-3, "both": 2e-3}.items()
     }
     near = [fact.text for fact in steps["near"].evidence[:2]]
     assert near[0] == "75 % of roof (close from 80 %); at most 1 ms left (L2)"
