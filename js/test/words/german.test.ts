@@ -267,6 +267,6 @@ it("says why a kernel is slow in German where Python sent it, and else in Englis
   const found = reasonsOf({ ...kernels, reasons }, 0).map(({ language, sentence }) => [language, sentence]);
   expect(found).toEqual([
     ["de", "1,01 Wellen."],
-    ["en", "61 % stalls."],
+    ["en", "61,4 % stalls."],
   ]);
 });
