@@ -24,7 +24,7 @@ export function SourceLine({ store }: { store: Store }) {
       {runs ? (
         <span>
           {words.before} <b>{fileOf(runs.before)}</b> <Sign>{"→"}</Sign> {words.now} <b>{fileOf(kernels)}</b>
-          {"\u00a0· "}
+          <Sign>{"\u00a0· "}</Sign>
           {count}
         </span>
       ) : graph ? (
