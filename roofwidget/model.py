@@ -22,6 +22,7 @@ from traitlets import TraitError
 from roofwidget import wire, workloads
 from roofwidget.analysis import bound_lenient, bound_report, compare_runs, kernel_moves, projection, verdict
 from roofwidget.chips import FORMER_IDS, NETWORK, Chip, MissingFigureError, chip_of_saved_id
+from roofwidget.chips.catalogue import fitting_chips_in
 from roofwidget.export import answers, embed, engine, fallback, graph_link, page, pictures, session, table
 from roofwidget.export.engine import Picture, Style, Theme
 from roofwidget.face import Faced, telling
@@ -32,7 +33,6 @@ from roofwidget.kernels.filters import Filters
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels, as_kernels
-from roofwidget.readers.devices import fitting_chips_in
 from roofwidget.state import rules, snapshots
 from roofwidget.state.cell import Make
 from roofwidget.state.field import Refused

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
+from roofwidget.chips.catalogue import fitting_chips_in
 from roofwidget.cli.several import DIFFERENT_CHIPS, Several, read_given
 from roofwidget.kernels.filters import phase_column
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import FORMATS
-from roofwidget.readers.devices import fitting_chips_in
 from roofwidget.readers.torch.rules import WorkRules
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.text_tables import one_line

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips, chips_named
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips_named
 from roofwidget.kernels.columns import DictColumn
 from roofwidget.support.did_you_mean import listed
-from roofwidget.units import format_quantity
 
 # Suffixes of a model's name. VF: the whole GPU as a virtual function, for a virtual machine. OAM: the module's form. A
 # letter and a digit: AMD's silicon stepping, as in MI300A_A1.
@@ -20,9 +19,6 @@ _TWO_DEVICES: Final = re.compile(r"(?:amd )?(?:instinct )?(mi250x?)", re.IGNOREC
 # Tools write "Tesla V100-SXM2-16GB (0)".
 _NUMBER: Final = re.compile(r"\((\d+)\)\s*$")
 _UNITS_TOLERANCE: Final = 0.1
-# Drivers keep some of the memory for themselves.
-_LEAST_MEMORY: Final = 0.9
-_ARE_THOSE_OF: Final = "are those of"
 # For each compute capability of NVIDIA, a chip of the catalogue that messages name as an example.
 _BY_CAPABILITY: Final[Mapping[float, str]] = {
     3.7: "k80",
@@ -91,49 +87,6 @@ def one_chip_of(names: Iterable[str], units: float | None = None) -> tuple[Chip 
         return (chip_of_device(different[0], units) if different else None), []
     except LookupError as error:
         return None, [f"the kernels ran on '{different[0]}', {error}; name a chip"]
-
-
-def fitting_chips(memory: float, units: float) -> list[str]:
-    """Return the ids of the catalogue's GPUs with as much memory (bytes) and as many units as a driver says.
-
-    Examples
-    --------
-    >>> sorted(fitting_chips(42_297_524_224, 108)), fitting_chips(206_141_652_992, 304)
-    (['a100-pcie-40gb', 'a100-sxm-40gb'], ['mi300x'])
-    """
-
-    def fits(one: Chip) -> bool:
-        capacity = one.memories[one.main_memory].capacity
-        count = re.match(r"\d+", one.units or "")
-        return (
-            one.kind == "gpu"
-            and count is not None
-            and int(count[0]) == units
-            and capacity is not None
-            and _LEAST_MEMORY * capacity <= memory <= capacity
-        )
-
-    return [one.id for one in chips() if fits(one)]
-
-
-def fitting_words(memory: float, units: float) -> str:
-    """Return text for the end of a warning: which chips have this memory and as many units; empty if none has."""
-    found = fitting_chips(memory, units)
-    have = f"a memory of {format_quantity(memory, 'B')} and {units:g} units"
-    return f"; {have} {_ARE_THOSE_OF} {listed(found)}" if found else ""
-
-
-def fitting_chips_in(warnings: Iterable[str]) -> list[Chip]:
-    """Return the chips that warnings of `fitting_words` name.
-
-    Examples
-    --------
-    >>> found = fitting_chips_in(["no shapes", "the trace names no device" + fitting_words(206_141_652_992, 304)])
-    >>> [one.id for one in found]
-    ['mi300x']
-    """
-    named = re.findall("'([^']+)'", "".join(warning.partition(_ARE_THOSE_OF)[2] for warning in warnings))
-    return [one for one in chips() if one.id in named] if named else []
 
 
 def without_number(device: str) -> str:

@@ -12,6 +12,7 @@ from roofwidget.cli import main
 from tests.analysis.test_rank_messages import LATE, STEP, WIRE, N, delay, trace
 from tests.cli.profiles import chip_file, profile_file
 from tests.cli.test_check import Capture, document
+from tests.places import write
 
 STEPS = 3
 # Ring or tree: 2 (n - 1) / n times the size; fp32 has four bytes.
@@ -151,7 +152,7 @@ def test_a_wrong_rule_of_work_for_profiles_of_a_folder_is_one_sentence(capsys: C
         {"ph": "X", "cat": "cpu_op", "name": "gemm", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "args": operation},
         {"ph": "X", "cat": "kernel", "name": "k", "ts": 5, "dur": 4, "args": {"device": 0, "External id": 1}},
     ]
-    (tmp_path / "job" / "rank0.trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    write(tmp_path / "job" / "rank0.trace.json", {"schemaVersion": 1, "traceEvents": events})
     assert main(["check", folder, "--chip", "h100-sxm"]) == 2
     error = capsys.readouterr().err
     assert "work.toml: line 1: 'gemm' for gemm" in error

@@ -45,7 +45,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))
-        trace = json.loads(path.read_text())
+        trace = json.loads(path.read_text(encoding="utf-8"))
     events = [event for event in trace["traceEvents"] if event.get("cat") == "cpu_op"]
     kept = {"schemaVersion": trace["schemaVersion"], "record_shapes": 1, "traceEvents": events}
     FILE.write_bytes(gzip.compress(json.dumps(kept, separators=(",", ":")).encode(), mtime=0))

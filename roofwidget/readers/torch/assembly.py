@@ -10,12 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import NETWORK, Chip
+from roofwidget.chips.catalogue import fitting_words
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, DictColumn, Floats
 from roofwidget.kernels.metadata import Activity
 from roofwidget.kernels.table import Kernels
 from roofwidget.kernels.unknown_work import ARGUMENTS, MISSING, PROPOSED
 from roofwidget.readers.copies import ACROSS, WITHIN
-from roofwidget.readers.devices import fitting_words, one_chip_of
+from roofwidget.readers.devices import one_chip_of
 from roofwidget.readers.input.documents import list_at
 from roofwidget.readers.torch.captures import BY_ORDER, CAPTURED
 from roofwidget.readers.torch.events import NONE, Collected
