@@ -216,17 +216,22 @@ distclean: clean
 
 # The files named .demo, .dev, .docs and .peers record an installation; npm writes .package-lock.json itself.
 # The build hook is told to leave npm alone: "bundle" runs it, where its messages can be seen.
-.venv/.demo: pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("roofwidget needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
-	$(PYTHON) -m venv .venv
-	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[demo]"
-	# Its question about news would lie over the notebook.
-	jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements
-	touch $@
+define install
+$(PYTHON) -c 'import sys; sys.exit("roofwidget needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
+$(PYTHON) -m venv .venv
+HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[$(1)]"
+# Its question about news would lie over the notebook.
+jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements
+touch $@
+endef
 
-.venv/.dev: .venv/.demo
-	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[dev]"
-	touch $@
+.venv/.demo: pyproject.toml
+	$(call install,demo)
+
+# What the demo needs is part of it: one installation takes less time than two.
+.venv/.dev: pyproject.toml
+	$(call install,dev)
+	touch .venv/.demo
 
 .venv/.docs: .venv/.dev
 	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[docs]"
