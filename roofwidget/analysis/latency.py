@@ -55,7 +55,7 @@ _BLOCK: Final = "block"
 _WORKGROUP: Final = "workgroup"
 _NUMBER: Final = re.compile(r"\d+")
 MAX_EXPLAINED: Final = 1.05
-"""Clocks and timers explain a share that is larger than 1 by this little."""
+"""A share up to this counts as the whole time, because clocks and timers are a little off."""
 MAX_SHARE_IN_FLIGHT: Final = 0.5
 """With fewer bytes in flight than this share of what fills the bandwidth, latency is a suspect."""
 _MAX_LINES: Final = 8

@@ -350,7 +350,7 @@ def _is_longer(nearest: Bound, asked: Bound) -> Bools:
 
 
 def _advices(latency: LatencyRoof, nearest: Bound) -> list[Advice]:
-    """Return the advice for each row, of the bound that is longer."""
+    """Return the advice for each row, by the longer of its two bounds."""
     asked = latency.bound
     is_longer = _is_longer(nearest, asked)
     found = list(advise(asked, stop=_STOP, latency=latency))

@@ -332,7 +332,7 @@ class Chip:
         bandwidths: Mapping[str, float],
         latencies: Mapping[str, float] | None = None,
     ) -> Chip:
-        """Return this chip with other peaks, FLOP/s, and other bandwidths, bytes/s, and latencies, s, by level.
+        """Return this chip with other peaks (FLOP/s), and other bandwidths (bytes/s) and latencies (s) by level.
 
         The level ``"network"`` is the link to other chips. All other fields stay the same: a changed figure keeps its
         old source. This makes the method fast enough for each step of a drag. For lasting changes use `replace`, which

@@ -671,7 +671,7 @@ def test_keys_scroll_a_page_outside_the_panel(exported: Callable[..., Exported])
     page, panel = opened.page, Panel(opened.page)
     panel.at(2)
     page.evaluate("() => { window.keys = []; onkeydown = (event) => { keys.push(event.defaultPrevented); }; }")
-    # Chromium drops a key now and then, while the page still glides: what it gets is the promise.
+    # Now and then Chromium does not scroll by a key that comes while the page still glides.
     keys = ("ArrowDown", "PageDown", "Space")
     for key in keys:
         page.keyboard.press(key)

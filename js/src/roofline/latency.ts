@@ -41,7 +41,7 @@ export function latencyLimit(kernels: Kernels, row: number, roof: Roof): Latency
   return found && found.time > judge(kernels, roof)(row).time * (1 + TIE_TOLERANCE) ? found : undefined;
 }
 
-/** Clocks and timers explain a share that is larger than 1 by this little. */
+/** A share up to this counts as the whole time, because clocks and timers are a little off. */
 const MAX_EXPLAINED = 1.05;
 
 /**

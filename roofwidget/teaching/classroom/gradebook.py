@@ -202,7 +202,7 @@ def _ids_by_label(students: Iterable[Student]) -> dict[Label, set[str]]:
 
 
 def _labels(student: str, name: str, number: str) -> Iterator[Label]:
-    """Yield what may tell a student: the id, the letters of the name in any order of its words, the LMS's number."""
+    """Yield what may name a student: the id, the letters of the name in any order of its words, the LMS's number."""
     # Archives write an accent in one character or in two, or leave it out.
     letters = sorted(letter for letter in normalize("NFKD", name.casefold()) if letter.isalnum())
     labels = (("id", student), ("name", "".join(letters)), ("number", number))
