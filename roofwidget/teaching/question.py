@@ -51,6 +51,13 @@ _LEVELS: Final = (1, 2, 3)
 _MAX_LETTERS: Final = 40
 
 
+def is_near(number: float, answer: float, tolerance: float) -> bool:
+    """Return whether a number is within a tolerance |log2| of another one. A number at the limit is."""
+    if answer <= 0 or number <= 0:
+        return number == answer
+    return abs(math.log2(number) - math.log2(answer)) <= tolerance + _ROUNDING
+
+
 @dataclass(frozen=True, eq=False)
 class Check(EqualWhereUnknown):
     """The verdict on one answer.
@@ -386,10 +393,7 @@ class Question:
         return replace(found, message=f"{found.message} Read as {read}; for a decimal mark write {other}.")
 
     def _is_near(self, number: float, answer: float) -> bool:
-        """Return whether a number is within the tolerance of another one."""
-        if answer <= 0 or number <= 0:
-            return number == answer
-        return abs(math.log2(number) - math.log2(answer)) <= float(self.tolerance or 0) + _ROUNDING
+        return is_near(number, answer, float(self.tolerance or 0))
 
     def _check_size(self, value: Any, attempt: int) -> Check:
         number = self.number(value)

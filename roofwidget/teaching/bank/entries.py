@@ -18,7 +18,7 @@ from roofwidget.teaching.bank.counts import USABLE
 from roofwidget.teaching.bank.draws import Drawn, MadeUp, catalogued, put, read_draw
 from roofwidget.teaching.bank.exercise import Draw, finished
 from roofwidget.teaching.bank.templates import Template, expanded
-from roofwidget.teaching.question import DEFAULT_TOLERANCE, DRAG_TOLERANCE, UNIT_OF_TARGET, Question
+from roofwidget.teaching.question import DEFAULT_TOLERANCE, DRAG_TOLERANCE, UNIT_OF_TARGET, Question, is_near
 
 MAX_DRAWS: Final = 200
 """How often an entry is drawn until its numbers fit its rules."""
@@ -170,7 +170,7 @@ class Entry:
             yield "answer", f"the answer is {answer}, not a finite number above zero"
             return
         for expression, _ in self.parts.wrong:
-            if _is_near(number := expression(values), answer, self.tolerance) and not _is_same(number, answer):
+            if is_near(number := expression(values), answer, self.tolerance) and not _is_same(number, answer):
                 yield "wrong", f"the wrong answer '{expression.text}' is within the tolerance of the right one"
 
     def question(self, seed: int | None, params: Mapping[str, Any] | None = None) -> Question:
@@ -191,7 +191,7 @@ class Entry:
         if parts.answer is not None:
             answer = values["answer"]
             for expression, said in parts.wrong:
-                if not _is_near(number := expression(values), answer, self.tolerance):
+                if not is_near(number := expression(values), answer, self.tolerance):
                     wrong.setdefault(number, said(values))
         texts: dict[str, Any] = {
             name: text(values) for name, text in parts.texts.items() if name not in ("why", "drawn_source")
@@ -231,10 +231,6 @@ class Entry:
                 Kernel(name(values), flops(values), moved(values)) for name, flops, moved in self.parts.kernels
             ]
         return setup
-
-
-def _is_near(number: float, answer: float, tolerance: float) -> bool:
-    return number == answer or (number > 0 and answer > 0 and abs(math.log2(number / answer)) <= tolerance)
 
 
 def _is_same(number: float, answer: float) -> bool:

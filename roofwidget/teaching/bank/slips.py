@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from roofwidget.teaching.question import Question
+from roofwidget.teaching.question import Question, is_near
 
 _PREFIX: Final = 1e3
 _GIB: Final = 2**30 / 1e9
@@ -52,6 +51,6 @@ def with_usual_slips(question: Question) -> Question:
     found = dict(question.wrong_answers)
     for number, said in _usual(question):
         near = (question.answer, *found)
-        if all(abs(math.log2(number / other)) > float(question.tolerance or 0) for other in near):
+        if not any(is_near(number, other, float(question.tolerance or 0)) for other in near):
             found[number] = said
     return replace(question, wrong_answers=found)

@@ -282,6 +282,17 @@ def test_no_draw_is_within_ten_per_cent_of_the_limit_that_it_asks_about(tmp_path
     assert any(110 < ai < 115 for ai in drawn)
 
 
+def test_a_wrong_answer_at_the_limit_of_the_tolerance_is_no_wrong_answer() -> None:
+    """126 / 120 is 1.05, the tolerance, to the last digit: both are right, in the entry as in its question."""
+    (entry,) = (one for one in package_entries() if one.key == "norm-before-product-runs")
+    for rows, columns in ((15360, 16128), (16128, 15360)):
+        values = {"inner": 4096, "side": 128, "rows": rows, "columns": columns, "answer": columns // 128}
+        assert [field for field, _ in entry.broken(values)] == ["wrong"]
+        question = entry.question(1, {"rows": rows, "side": 128, "columns": columns})
+        assert question.check(rows / 128).correct
+        assert list(question.wrong_answers) == [rows * columns / 128**2]
+
+
 def test_an_entry_has_the_fields_that_it_shares_and_its_own_take_their_place(tmp_path: Path) -> None:
     shared = """
 [shared.base]
