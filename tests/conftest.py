@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 # What these modules assert is explained as in a test.
 pytest.register_assert_rewrite("tests.tables")
 
-# On a slow machine a deadline per example would fail.
-settings.register_profile("unhurried", deadline=None)
+# On a slow machine a deadline per example would fail. With a seed the examples are the same in each run.
+settings.register_profile("unhurried", deadline=None, derandomize="ROOFWIDGET_SEED" in os.environ)
 settings.load_profile("unhurried")
 
 _from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # doctest has no hook

@@ -122,27 +122,40 @@ class Entry:
         ValueError
             If none of `MAX_DRAWS` draws fits, or if an expression has no value.
         """
-        parts = self.parts
-        for _ in range(MAX_DRAWS):
-            values: dict[str, Any] = {}
-            for name, drawn in parts.draws.items():
-                if drawing.is_printed:
-                    value = drawn.first
-                elif drawing.given is None:
-                    value, drawing.params[name] = drawn.draw(drawing)
-                else:
-                    drawing.params[name] = drawing.given.get(name)
-                    value = drawn.restored(drawing.params[name])
-                put(values, name, value)
-            for name, expression in parts.values.items():
-                values[name] = expression(values)
-            if parts.answer is not None:
-                values["answer"] = parts.answer(values)
-            if drawing.is_printed or drawing.given is not None or not any(self.broken(values)):
-                return values
+        is_given = drawing.is_printed or drawing.given is not None
+        for drawn in range(1, MAX_DRAWS + 1):
+            values = self._drawn(drawing)
+            try:
+                self._derive(values)
+                if is_given or not any(self.broken(values)):
+                    return values
+            except ValueError:
+                # A value may divide by what a rule keeps away from zero: such numbers fit as little as the rule's.
+                if is_given or drawn == MAX_DRAWS:
+                    raise
         raise self.where.wrong(
             self.key, "", f"none of {MAX_DRAWS} draws fits; widen the draws, or loosen {listed(list(self._rules))}"
         )
+
+    def _drawn(self, drawing: Draw) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name, drawn in self.parts.draws.items():
+            if drawing.is_printed:
+                value = drawn.first
+            elif drawing.given is None:
+                value, drawing.params[name] = drawn.draw(drawing)
+            else:
+                drawing.params[name] = drawing.given.get(name)
+                value = drawn.restored(drawing.params[name])
+            put(values, name, value)
+        return values
+
+    def _derive(self, values: dict[str, Any]) -> None:
+        """Add to drawn values those that follow from them, and the answer."""
+        for name, expression in self.parts.values.items():
+            values[name] = expression(values)
+        if self.parts.answer is not None:
+            values["answer"] = self.parts.answer(values)
 
     @property
     def _rules(self) -> Iterator[str]:

@@ -282,6 +282,18 @@ def test_no_draw_is_within_ten_per_cent_of_the_limit_that_it_asks_about(tmp_path
     assert any(110 < ai < 115 for ai in drawn)
 
 
+def test_numbers_that_a_value_cannot_be_computed_from_are_drawn_again(tmp_path: Path) -> None:
+    text = OWN.replace("[copy-time]\n", '[copy-time]\nrequire = ["n != 3"]\nvalue.x = "1 / (n - 3)"\n')
+    (entry,) = entries(tmp_path, text.replace("100; 1 to 499", "100; 3, 4"))
+    drawn = {entry.question(seed).params["n"] for seed in range(50)}
+    assert drawn == {4, 100}
+    with pytest.raises(ValueError, match=r"'1 / \(n - 3\)' has no value"):
+        entry.question(1, {**entry.question(1).params, "n": 3})
+    (never,) = entries(tmp_path, text.replace("100; 1 to 499", "3; 3 to 3"))
+    with pytest.raises(ValueError, match=r"'1 / \(n - 3\)' has no value"):
+        never.question(1)
+
+
 def test_a_wrong_answer_at_the_limit_of_the_tolerance_is_no_wrong_answer() -> None:
     """126 / 120 is 1.05, the tolerance, to the last digit: both are right, in the entry as in its question."""
     (entry,) = (one for one in package_entries() if one.key == "norm-before-product-runs")
