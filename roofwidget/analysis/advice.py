@@ -11,6 +11,7 @@ from typing import Final
 
 from roofwidget.analysis.bound_report import where_bytes_are
 from roofwidget.analysis.latency import LATENCY, MAX_EXPLAINED, LatencyRoof
+from roofwidget.analysis.lowest_roof import lowest_roof
 from roofwidget.analysis.reasons import Reason, found_in
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.chips import NETWORK
@@ -190,7 +191,8 @@ def advise(
     """Return advice for each kernel: what limits it, the numbers, what to try, and whether to stop tuning.
 
     Advice compares the utilization (bound time over measured time) with the thresholds. So the words refer to the
-    roof, not to the peak.
+    roof, not to the peak. A kernel that another memory level of its profile bounds more is judged by that level; L1 and
+    shared memory together are one more level where the profile counts their transactions.
 
     Parameters
     ----------
@@ -243,9 +245,11 @@ def advise(
         raise ValueError(
             f"latency has {counted(len(latency), 'kernel')} and the bound {len(bound)}: give those of one table"
         )
-    why = _reasons(bound)
+    why, lowest = _reasons(bound), lowest_roof(bound)
+    # Where another level bounds a kernel more, the latency of the given level does not.
+    by_latency = [None if longer else latency for longer in (lowest.time > bound.time).tolist()]
     return Advices(
-        dataclasses.replace(_advice(bound, row, close, stop, way_below, latency=latency), reasons=why[row])
+        dataclasses.replace(_advice(lowest, row, close, stop, way_below, latency=by_latency[row]), reasons=why[row])
         for row in range(len(bound))
     )
 

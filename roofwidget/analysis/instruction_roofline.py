@@ -41,7 +41,7 @@ SHARED_BYTES: Final = 128
 LANES: Final = 32
 """The threads of a warp."""
 L1_WITH_SHARED: Final = "L1 with shared memory"
-"""The name of the level that `with_shared_memory` adds."""
+"""The name of the level that `shared_memory_level` adds."""
 PEAK_COLUMN: Final = "peak warp instructions (1/s)"
 _HBM: Final = "HBM"
 _LEVELS: Final = ("L1", "L2", _HBM)
@@ -373,30 +373,31 @@ def instruction_roofline(kernels: Kernels, chip: Chip | str | None = None) -> In
 
 
 @unwarned
-def with_shared_memory(kernels: Kernels, chip: Chip) -> tuple[Kernels, Chip]:
-    """Return kernels and chip with the level `L1_WITH_SHARED`: L1 and shared memory send over one path.
+def shared_memory_level(
+    columns: Mapping[str, Floats | DictColumn], time: Floats, chip: Chip
+) -> tuple[Floats, Chip] | None:
+    """Return the bytes of the level `L1_WITH_SHARED` and a chip with it: L1 and shared memory send over one path.
 
-    Its bytes are the least for the work: turns that only bank conflicts take do not count. Its bandwidth is a turn a
-    cycle and SM, or that of L1 if it is higher. The kernels and the chip are unchanged if the profile lacks the
-    transactions in sectors of 32 bytes, or the bandwidth is unknown.
+    The bytes are the least for the work: turns that only bank conflicts take do not count. The bandwidth is a turn a
+    cycle and SM, or that of L1 if it is higher. The result is None if the low-level `columns` lack the transactions in
+    sectors of 32 bytes, or the bandwidth is unknown.
     """
-    columns = tuple(map(kernels.extra_columns.get, (transactions("L1"), SHARED_TRANSACTIONS, "bank conflict ways")))
+    counts = tuple(map(columns.get, (transactions("L1"), SHARED_TRANSACTIONS, "bank conflict ways")))
     name = next((name for name in chip.memories if name.casefold() == "l1"), "")
-    measured = kernels.extra_columns.get(PEAK_COLUMN)
-    clocks = measured if isinstance(measured, np.ndarray) else np.full(len(kernels), np.nan)
-    peak, _ = _peaks(chip, clocks, kernels.time, is_given=chip.units is not None)
+    measured = columns.get(PEAK_COLUMN)
+    clocks = measured if isinstance(measured, np.ndarray) else np.full(len(time), np.nan)
+    peak, _ = _peaks(chip, clocks, time, is_given=chip.units is not None)
     of_turns = Source("a turn of 128 B a cycle and SM", confidence="derived")
     rates = {of_turns: SHARED_BYTES * peak / _SCHEDULERS}
     if name:
         of_l1 = chip.sources.get(f"memories.{name}.bandwidth", Source(chip.name))
         rates[of_l1] = chip.memories[name].bandwidth or float("nan")
     source = max(rates, key=lambda source: np.nan_to_num(rates[source]))
-    if chip.vendor == _AMD or not rates[source] > 0 or not all(isinstance(column, np.ndarray) for column in columns):
-        return kernels, chip
-    sectors, turns, ways = map(np.asarray, columns)
+    if chip.vendor == _AMD or not rates[source] > 0 or not all(isinstance(column, np.ndarray) for column in counts):
+        return None
+    sectors, turns, ways = map(np.asarray, counts)
     conflicts = np.where(turns == 0, 0.0, turns * (1 - 1 / ways))
-    least = SECTOR_BYTES * sectors - SHARED_BYTES * conflicts
-    return kernels.replace(bytes={**kernels.bytes_by_level, L1_WITH_SHARED: least}), chip.replace(
+    return SECTOR_BYTES * sectors - SHARED_BYTES * conflicts, chip.replace(
         memories={L1_WITH_SHARED: rates[source]}, sources={f"memories.{L1_WITH_SHARED}.bandwidth": source}
     )
 

@@ -18,14 +18,14 @@ import numpy as np
 from roofwidget.analysis import bound_report
 from roofwidget.analysis.advice import CHECKS, COLLECTIVE, NEITHER, SUGGESTIONS, Advice, advise
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.instruction_roofline import with_shared_memory
 from roofwidget.analysis.latency import MAX_SHARE_IN_FLIGHT, LatencyRoof, latency_roof, threads_of, waves_of
+from roofwidget.analysis.lowest_roof import lowest_roof
 from roofwidget.analysis.ranking import launches_added
 from roofwidget.analysis.reasons import Reason, Rule, rows_by_rule
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.chips import Chip, ChipLike
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, unwarned
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.non_kernels import NON_KERNELS
 from roofwidget.kernels.table import Kernels, as_kernels
@@ -298,8 +298,8 @@ def plan(
     _, of_rows = table.launches_with_rows()
     owners = of_rows[owners] if len(of_rows) else owners
     latency = latency_roof(table, where, **options)
-    nearest = _of_all_levels(table, where, options)
-    facts = _Facts(table, launches, owners, latency, nearest, _advices(latency, nearest), {})
+    found = advise(latency.bound, stop=_STOP, latency=latency)
+    facts = _Facts(table, launches, owners, latency, lowest_roof(latency.bound), found, {})
     for one in advices:
         facts.more.setdefault(one.name, []).append(one)
     steps = [
@@ -327,39 +327,6 @@ def _single_launches(kernels: Kernels) -> tuple[Kernels, Rows]:
     return kernels, np.arange(len(kernels))
 
 
-@unwarned
-def _of_all_levels(kernels: Kernels, chip: Chip, options: dict[str, Any]) -> Bound:
-    """Return the bounds if all memory levels count, L1 with shared memory among them.
-
-    Bytes of a level that need longer than the kernel ran are wrong, so they do not count.
-    """
-    table, on = with_shared_memory(kernels, chip)
-    found = bound_lenient(table, on, **options | {"memory": "all"})
-    wrong = {level: seconds > found.measured for level, seconds in found.judged_memory_time.items()}
-    if not any(rows.any() for rows in wrong.values()):
-        return found
-    known = {level: np.where(wrong.get(level, False), np.nan, moved) for level, moved in found.bytes.items()}
-    return bound_lenient(table.replace(bytes=known), on, **options | {"memory": "all"})
-
-
-@unwarned
-def _is_longer(nearest: Bound, asked: Bound) -> Bools:
-    """Return the rows whose bound is longer if all levels count."""
-    found: Bools = nearest.time > asked.time * (1 + TIE_TOLERANCE)
-    return found
-
-
-def _advices(latency: LatencyRoof, nearest: Bound) -> list[Advice]:
-    """Return the advice for each row, by the longer of its two bounds."""
-    asked = latency.bound
-    is_longer = _is_longer(nearest, asked)
-    found = list(advise(asked, stop=_STOP, latency=latency))
-    if is_longer.any():
-        of_all = advise(nearest, stop=_STOP)
-        found = [all_ if longer else own for own, all_, longer in zip(found, of_all, is_longer.tolist(), strict=True)]
-    return found
-
-
 @dataclass(frozen=True)
 class _Launches:
     """The launches of the profile.
@@ -382,14 +349,10 @@ class _Launches:
     rules: Sequence[tuple[Rule, Rows]]
 
     @classmethod
-    @unwarned
     def of(cls, kernels: Kernels, chip: Chip, options: dict[str, Any]) -> _Launches:
-        asked = bound_lenient(kernels, chip, **options)
-        nearest = _of_all_levels(kernels, chip, options)
-        is_longer = _is_longer(nearest, asked)
-        left = np.where(is_longer, nearest.headroom, asked.headroom)
-        utilization = np.where(is_longer, nearest.utilization, asked.utilization)
-        return cls(kernels, np.maximum(left, 0), utilization, rows_by_rule(kernels.extra_columns, len(kernels)))
+        lowest = lowest_roof(bound_lenient(kernels, chip, **options))
+        rules = rows_by_rule(kernels.extra_columns, len(kernels))
+        return cls(kernels, np.maximum(lowest.headroom, 0), lowest.utilization, rules)
 
     @cached_property
     def threads(self) -> Floats:
@@ -426,18 +389,13 @@ class _Facts:
     launches: _Launches
     owners: Rows
     latency: LatencyRoof
-    nearest: Bound
-    advices: list[Advice]
+    lowest: Bound
+    advices: Sequence[Advice]
     more: dict[str, list[Advice]]
 
     @property
     def bound(self) -> Bound:
         return self.latency.bound
-
-    @cached_property
-    def is_longer(self) -> Bools:
-        """The rows that a roof of another level bounds more."""
-        return _is_longer(self.nearest, self.bound)
 
     @cached_property
     def rows(self) -> list[Rows]:
@@ -458,14 +416,10 @@ class _Facts:
                 found.setdefault(owner, []).append((rule.reason_of(columns, counters, int(rows[0])), rows))
         return found
 
-    def judged(self, row: int) -> Bound:
-        """Return the bounds that are longest for a row."""
-        return self.nearest if self.is_longer[row] else self.bound
-
     def gain(self, row: int) -> float:
         """Return the seconds that the launches of a row save at most, each at its lowest roof."""
         saved = math.fsum(self.launches.left[self.rows[row]].tolist())
-        return float(self.judged(row).headroom[row]) if math.isnan(saved) else saved
+        return float(self.lowest.headroom[row]) if math.isnan(saved) else saved
 
     @property
     def kinds(self) -> list[str | None]:
@@ -503,7 +457,7 @@ def _kernel_steps(facts: _Facts) -> Iterator[PlanStep]:
         gain = facts.gain(row)
         if not gain > 0 or facts.bound.above_roof[row] or one.done or (kind and one.situation in NON_KERNELS):
             continue
-        bound = facts.judged(row)
+        bound = facts.lowest
         evidence = [
             Evidence(one.evidence, facts.source(row), float(bound.utilization[row]), "1"),
             _roof(facts, bound, row),

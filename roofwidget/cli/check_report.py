@@ -14,6 +14,7 @@ import numpy as np
 from roofwidget.analysis.advice import advise
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import compare_runs
+from roofwidget.analysis.lowest_roof import lowest_roof
 from roofwidget.analysis.plan import Plan, plan
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.ranking import launches_added, ranking
@@ -84,7 +85,7 @@ def report(
         If no kernel has both a time and a bound, so that nothing can be said.
     """
     table = launches_added(kernels)
-    bound = bound_lenient(table, chip, precision=precision, memory=memory)
+    bound = lowest_roof(bound_lenient(table, chip, precision=precision, memory=memory))
     judged = _judged_rows(bound)
     if not judged.any():
         raise ValueError(f"{file}: {_why_nothing_is_judged(bound)}")

@@ -136,6 +136,8 @@ class Exact:
     time: Fraction | None
     bound_by: set[str] = field(default_factory=set)
     balanced: set[bool] = field(default_factory=set)
+    lowest: list[Exact] = field(default_factory=list)
+    """The bounds at the lowest roof that the kernel is not above; several where rounding decides."""
 
     @property
     def regimes(self) -> set[str]:
@@ -185,6 +187,9 @@ class Exact:
     @property
     def situations(self) -> set[tuple[str, bool]]:
         """Return what `advise` may call the kernel, and whether its tuning is done."""
+        return {one for found in self.lowest for one in found._situations()}
+
+    def _situations(self) -> set[tuple[str, bool]]:
         if self.time is None:
             return {("unknown", False)}
         share = self.utilization
@@ -245,6 +250,21 @@ def exact(work: Work, chip: Machine, options: Options, *, lenient: bool = False)
 
     With `lenient` a figure that the chip lacks makes the bound unknown. Otherwise it is a `MissingError`.
     """
+    found = _exact(work, chip, options, lenient=lenient)
+    found.lowest = [found]
+    if found.time is None:
+        return found
+    levels = [level for level, rate in chip.bandwidths.items() if rate is not None and level not in found.judged]
+    others = [_exact(work, chip, replace(options, memory=level), lenient=lenient) for level in levels]
+    known = [(one, one.time) for one in others if one.time]
+    answers = [exceeds(time, one.measured) if one.measured else {False} for one, time in known]
+    longest = max([found.time, *(time for (_, time), above in zip(known, answers, strict=True) if above == {False})])
+    possible = [(found, found.time), *(pair for pair, above in zip(known, answers, strict=True) if False in above)]
+    found.lowest = [one for one, time in possible if time >= longest * (1 - 2 * TIE)]
+    return found
+
+
+def _exact(work: Work, chip: Machine, options: Options, *, lenient: bool) -> Exact:
     asked = chip.default if options.precision == "auto" else named(options.precision)
     asked_peak = chip.peak(asked)
     compute = network = None

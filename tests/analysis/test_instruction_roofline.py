@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.analysis.instruction_roofline import L1_WITH_SHARED, sectors_of_stride, walls, with_shared_memory
+from roofwidget.analysis.instruction_roofline import L1_WITH_SHARED, sectors_of_stride, shared_memory_level, walls
 from tests import places
 from tests.make_fixtures import slow_kernels
 
@@ -216,8 +216,8 @@ def test_lanes_are_the_threads_of_an_instruction_where_those_of_all_are_not_coun
 
 def with_level(turns: float, ways: float, chip: rw.Chip, **more: Any) -> tuple[float, rw.Chip]:
     extra = {"L1 transactions": [1000.0], "shared memory transactions": [turns], "bank conflict ways": [ways], **more}
-    kernels, on = with_shared_memory(rw.Kernels(["k"], [0.0], {"HBM": [1.0]}, time=[1e-3], extra=extra), chip)
-    return float(kernels.bytes_by_level.get(L1_WITH_SHARED, np.array([np.nan]))[0]), on
+    found = shared_memory_level({name: np.array(column) for name, column in extra.items()}, np.array([1e-3]), chip)
+    return (math.nan, chip) if found is None else (float(found[0][0]), found[1])
 
 
 def test_bytes_of_l1_and_shared_memory_are_those_without_bank_conflicts() -> None:

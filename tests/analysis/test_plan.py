@@ -13,6 +13,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.analysis.advice import CHECKS, SUGGESTIONS, Advice
 from roofwidget.analysis.plan import KINDS
+from roofwidget.cli.check_report import Limits, report
 from roofwidget.kernels.metadata import Communication
 from tests import places
 
@@ -173,6 +174,26 @@ def test_a_kernel_is_promised_no_more_than_each_memory_level_of_its_file_leaves(
     near = [fact.text for fact in steps["near"].evidence[:2]]
     assert near[0] == "75 % of roof (close from 80 %); at most 1 ms left (L2)"
     assert near[1] == "at its roof it needs 3 ms: 12 GB at 4 TB/s of L2"
+    advised = [one.evidence for one in rw.advise(rw.bound(kernels, chip))]
+    assert advised == [steps[name].evidence[0].text for name in kernels.names]
+    document = report(kernels, chip, None, [], Limits(), file="x.csv", baseline=None, top=4)
+    listed = {one["name"]: (one["headroom_s"], one["bound_by"]) for one in document["kernels"]}
+    assert listed == {
+        "near": (pytest.approx(1e-3), "L2"),
+        "far": (pytest.approx(3e-3), "HBM"),
+        "wrong": (pytest.approx(3e-3), "HBM"),
+        "both": (pytest.approx(2e-3), "L2"),
+    }
+    assert document["program"]["headroom_s"] == pytest.approx(9e-3)
+    assert document["summary"]["headline"].startswith("Up to 9 ms of 16 ms could be saved")
+
+
+def test_a_kernel_whose_bound_is_unknown_at_the_given_level_gets_none_from_another_level() -> None:
+    chip = rw.Chip("My chip", {"bf16": 1e15}, {"HBM": 2e12, "L2": 4e12})
+    moved = {"HBM": [np.nan, 2e9], "L2": [1.2e10, 1.2e10]}
+    unknown, known = rw.advise(rw.bound(rw.Kernels(["a", "b"], [0.0] * 2, moved, time=[4e-3] * 2), chip))
+    assert (unknown.situation, known.evidence[:13]) == ("unknown", "75 % of roof ")
+    assert unknown.evidence.startswith("bytes at HBM not known")
 
 
 def test_a_kernel_at_the_roof_of_l1_and_shared_memory_is_left_out_and_conflicts_leave_what_they_take() -> None:
@@ -184,6 +205,10 @@ def test_a_kernel_at_the_roof_of_l1_and_shared_memory_is_left_out_and_conflicts_
     gains = {step.kernels[0].split("(")[0].split()[-1]: step.gain for step in found}
     # Nsight Compute says 96.7 % for L1.
     assert "shared_read<1>" not in gains
+    assert profile.chip is not None
+    advised = {one.name.split("(")[0].split()[-1]: one for one in rw.advise(rw.bound(profile, profile.chip))}
+    assert [name for name, one in advised.items() if one.done] == ["shared_read<1>"]
+    assert advised["shared_read<1>"].evidence.endswith("at most 4.58 µs left (L1 with shared memory)")
     assert "1 kernel left out: at the roof, so only less work or a higher roof helps." in found.notes
     # The kernels do the same loads, an SM one a cycle, and a few stores.
     least = 4096 * 132 * 8 * 8 / 132 / 1.983e9
