@@ -550,6 +550,17 @@ def is_regular(name: str) -> bool:
     return (name in FIELDS and name not in RATIOS) or name.startswith(("flops:", "bytes:", "origin:"))
 
 
+def extra_name(name: str, tool: str) -> str:
+    """Return the name in `Kernels.extra` of a column that only a tool's file has.
+
+    Examples
+    --------
+    >>> extra_name("count", "Caliper"), extra_name("mpi.rank", "Caliper")
+    ('count (Caliper)', 'mpi.rank')
+    """
+    return f"{name} ({tool})" if is_regular(name) else name
+
+
 # -- headers -------------------------------------------------------------------------------------------------------
 
 

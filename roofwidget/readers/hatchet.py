@@ -24,6 +24,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
+from roofwidget.kernels.column_meanings import extra_name
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.devices import chip_of_capability, named_apart
@@ -361,7 +362,7 @@ def _of_columns(
         time=columns[time] * factors[time],
         self_time=columns[exclusive] * factors[exclusive] if exclusive and inclusive else None,
         origin={"time": time, **({"self_time": exclusive} if exclusive and inclusive else {})},
-        extra={**extra, **{key: column for key, column in columns.items() if key not in used}},
+        extra={**extra, **{extra_name(key, "Hatchet"): column for key, column in columns.items() if key not in used}},
         warnings=[f"the file has no unit of '{time}': the times are taken for {_shown(factors[time])}"],
         source=source.name,
     )
@@ -377,6 +378,8 @@ _DURATION: Final = re.compile(
     r"(?P<of>(?:(?:sum|avg|min|max|any|inclusive)#)*)(?:time\.duration(?P<ns>\.ns)?|(?P<s>Total time|time))"
     r"(?P<inc> \((?:inc|I)\))?"
 )
+
+_FUNCTION: Final = "source.function#"
 
 
 def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
@@ -395,9 +398,9 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
     paths = [
         name for name, one in zip(names, about, strict=True) if isinstance(one, dict) and not one.get("is_value", True)
     ]
-    path = next(
-        (name for name in ("path", "source.function#cali.sampler.pc") if name in paths), next(iter(paths), None)
-    )
+    # The other columns of nodes, such as modules and source lines, say less than the region or the function.
+    regions = [name for name in paths if name == "path"] + [name for name in paths if name.startswith(_FUNCTION)]
+    path = next(iter([*regions, *paths]), None)
     if path is None:
         raise source.error("no column of nodes, such as 'path'")
     labels, parents = _labels(nodes, cells[path], source)
@@ -408,7 +411,7 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
     if time is None:
         raise source.error(f"no column of times (time.duration) among {', '.join(names[:12])}")
     used = {path, *(one[1] for one in (own, whole) if one)}
-    numeric = [name for name in names if name not in used and name not in paths]
+    numbers = {name: _plain(cells[name]) for name in names if name not in used and name not in paths}
     return Kernels(
         labels,
         {},
@@ -416,7 +419,10 @@ def _of_caliper(document: Mapping[str, Any], source: Source) -> Kernels:
         time=_values(cells[time[1]], time[1], source) * _seconds(time[0]),
         self_time=_values(cells[own[1]], own[1], source) * _seconds(own[0]) if own and whole else None,
         origin={"time": time[1], **({"self_time": own[1]} if own and whole else {})},
-        extra={"parent": parents, **{name: _plain(cells[name]) for name in numeric if _plain(cells[name]) is not None}},
+        extra={
+            "parent": parents,
+            **{extra_name(name, "Caliper"): column for name, column in numbers.items() if column is not None},
+        },
         warnings=["Caliper's regions have no FLOPs and no bytes: work= gives them"],
         source=source.name,
     )

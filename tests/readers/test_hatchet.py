@@ -147,6 +147,11 @@ def test_a_dump_has_a_row_per_node_and_rank() -> None:
     )
 
 
+def test_a_metric_of_a_dump_with_the_name_of_a_regular_column_says_whose_it_is() -> None:
+    dump = {"graph": [], "dataframe": [{"name": "main", "time": 5, "count": 3}], "exclusive_metrics": ["time", "count"]}
+    has_columns(read(json.dumps(dump).encode()), count=[1], extra={"count (Hatchet)": [3]})
+
+
 # -- Caliper -------------------------------------------------------------------------------------------------------
 
 SPLIT: dict[str, Any] = {
@@ -172,6 +177,19 @@ def test_times_of_newer_versions_of_caliper_are_in_nanoseconds() -> None:
     columns = ["inclusive#sum#time.duration.ns", "mpi.rank", "sum#sum#time.duration.ns", "path"]
     kernels = read(json.dumps({**SPLIT, "columns": columns}).encode())
     has_columns(kernels, time=pytest.approx([100e-9, 80e-9, 7e-9]), self_time=pytest.approx([20e-9, 80e-9, 7e-9]))
+
+
+def test_samples_of_caliper_have_the_names_of_functions_and_their_counts_are_no_launches() -> None:
+    columns = ["count", "module#cali.sampler.pc", "source.function#callpath.address", "sum#time.duration"]
+    labels = [("module#cali.sampler.pc", "cpi"), ("source.function#callpath.address", "main")]
+    samples = {
+        "columns": columns,
+        "column_metadata": [{"is_value": name in columns[::3]} for name in columns],
+        "nodes": [{"column": column, "label": label} for column, label in labels],
+        "data": [[62, 0, 1, 300.0]],
+    }
+    kernels = read(json.dumps(samples).encode())
+    has_columns(kernels, names=["main"], count=[1], time=pytest.approx([300e-6]), extra={"count (Caliper)": [62]})
 
 
 @pytest.mark.parametrize(

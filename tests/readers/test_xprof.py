@@ -228,6 +228,16 @@ def test_column_order_and_unknown_columns_and_properties_do_not_matter() -> None
     assert of(document) == read(FIXTURES / TPU)
 
 
+def test_an_unknown_column_with_the_name_of_a_regular_column_says_whose_it_is() -> None:
+    document = load(TPU)
+    document[0]["cols"].append({"id": "count", "label": "Count", "type": "number"})
+    for at, row in enumerate(document[0]["rows"]):
+        row["c"].append({"v": at})
+    kernels = of(document)
+    assert kernels.count.tolist() == read(FIXTURES / TPU).count.tolist()
+    assert "count (XProf)" in kernels.extra
+
+
 def test_nested_operations_and_a_throttled_clock_are_remarked() -> None:
     document = load(TPU)
     put(document, 2, "category", "while")

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget.kernels.column_meanings import extra_name
 from roofwidget.kernels.columns import Bools, Floats, Texts
 from roofwidget.readers.amounts import product
 from roofwidget.readers.errors import ProfileError
@@ -311,10 +312,11 @@ def extras(table: XProfTable) -> dict[str, npt.NDArray[Any]]:
 def _unknown(table: XProfTable, column: str) -> Mapping[str, npt.NDArray[Any]]:
     kinds = set(map(type, table.cells(column)))
     if kinds == {str}:
-        return {column: table.optional_texts(column)}
+        return {extra_name(column, "XProf"): table.optional_texts(column)}
     if kinds and kinds <= {int, float}:
         cells = table.cells(column)
-        return {column: np.array([float(value) if abs(value) < 2**1023 else np.nan for value in cells])}
+        numbers = np.array([float(value) if abs(value) < 2**1023 else np.nan for value in cells])
+        return {extra_name(column, "XProf"): numbers}
     return {}
 
 
