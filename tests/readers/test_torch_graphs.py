@@ -207,6 +207,21 @@ def test_another_count_of_kernels_ties_nothing_and_says_which_graph_differs() ->
     )
 
 
+@pytest.mark.parametrize("names", [True, False], ids=["named", "not named"])
+def test_the_last_kernel_of_a_replay_may_be_missing_if_the_capture_names_its_kernels(*, names: bool) -> None:
+    events = [event for event in replayed() if event["name"] != "beside"]
+    kernels = read(trace(*events), captures=trace(*captured(names=names)), idle=False)
+    assert (MM_A in by_name(kernels)) is names
+    assert warns(kernels, "1 kernels in launch 1 of a graph, 2 captured") is not names
+
+
+def test_a_kernel_that_is_missing_before_the_last_ties_nothing() -> None:
+    events = [event for event in replayed() if event["name"] != "gemm_a"]
+    kernels = read(trace(*events), captures=trace(*captured()), idle=False)
+    assert MM_B not in by_name(kernels)
+    assert warns(kernels, "kernel 1 in launch 1 of a graph is 'beside', captured was 'gemm_a'")
+
+
 def test_another_count_of_graphs_ties_nothing() -> None:
     more = [runtime("cudaGraphLaunch", 25, 9), kernel("gemm_a", 46, 1, 9)]
     kernels = read(trace(*replayed(), *more), captures=trace(*captured(names=False)))

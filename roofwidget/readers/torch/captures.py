@@ -2,7 +2,8 @@
 
 A replay launches all kernels of a graph with one call of the runtime, so its kernels have no operation. While a graph
 is captured, each operation launches its kernels one by one, and the runtime records the launches without running them.
-The k-th recorded launch of the i-th capture is the k-th kernel of the i-th replay of a step.
+The k-th recorded launch of the i-th capture is the k-th kernel of the i-th replay of a step. If the capture names its
+kernels, the last kernel may be missing in the replay.
 """
 
 from __future__ import annotations
@@ -287,7 +288,8 @@ class _Tie:
                 continue
             for at, rows in enumerate(kernels):
                 graph = found.graphs[at % len(found.graphs)]
-                operation[rows], is_named[rows] = graph.operation, graph.kernel >= 0
+                operation[rows] = graph.operation[: len(rows)]
+                is_named[rows] = graph.kernel[: len(rows)] >= 0
         texts = [
             f"{text}{f' (and {times - 1:,} more steps)' if times > 1 else ''}" for text, times in different.items()
         ]
@@ -337,7 +339,9 @@ class _Tie:
             return f"{len(kernels):,} launches of graphs, {len(capture.graphs):,} captured"
         for at, rows in enumerate(kernels):
             graph = capture.graphs[at % len(capture.graphs)]
-            if len(rows) != len(graph.kernel):
+            # Profilers of AMD may lose the last kernel of a graph, and only names say that it was the last.
+            is_last_lost = len(rows) == len(graph.kernel) - 1 and (graph.kernel >= 0).all()
+            if len(rows) != len(graph.kernel) and not is_last_lost:
                 return f"{len(rows):,} kernels in launch {at + 1} of a graph, {len(graph.kernel):,} captured"
             # The order of kernels on several streams varies, so only their names can say which is which.
             if (graph.kernel < 0).any() and len(np.unique(self._stream[rows])) > 1:
@@ -345,11 +349,11 @@ class _Tie:
                     f"the kernels of launch {at + 1} of a graph ran on several streams, and the trace of the capture "
                     "does not name its kernels, so their order does not say their operations"
                 )
-            ran = self._name[rows]
-            other = np.flatnonzero((ran != graph.kernel) & (graph.kernel >= 0))
+            ran, expected = self._name[rows], graph.kernel[: len(rows)]
+            other = np.flatnonzero((ran != expected) & (expected >= 0))
             if len(other):
                 names = self._collected.names.values()
-                ran_name, captured_name = (_short(names[codes[other[0]]]) for codes in (ran, graph.kernel))
+                ran_name, captured_name = (_short(names[codes[other[0]]]) for codes in (ran, expected))
                 return (
                     f"kernel {other[0] + 1} in launch {at + 1} of a graph is '{ran_name}', captured was "
                     f"'{captured_name}'"
