@@ -17,11 +17,17 @@ _OPERATION: Final = (
     r"(?:all[-_ ]?reduce|all[-_ ]?gather|reduce[-_ ]?scatter|(?:ragged[-_ ])?all[-_ ]?to[-_ ]?all"
     r"|collective[-_ ]?(?:permute|broadcast))(?![a-z])"
 )
-LIBRARIES: Final = r"nccl|rccl|cross_device_reduce|deep_ep::"
-"""A pattern of the names of kernels that communicate: of NCCL and RCCL, vLLM and SGLang, and DeepEP."""
+_FUSED: Final = r"multimem_all_|(?:one|two)_?shot_?all_?reduce|all_?reduce_(?:fusion|prototype)"
+LIBRARIES: Final = rf"nccl|rccl|cross_device_reduce|deep_ep::|{_FUSED}"
+"""A pattern of the names of kernels that communicate.
+
+They are of NCCL and RCCL, of vLLM, SGLang and AITER, of DeepEP, of PyTorch's symmetric memory, and of FlashInfer.
+"""
 _OF_LIBRARY: Final = re.compile(LIBRARIES, re.IGNORECASE)
 # Matches a collective instruction of XLA, such as all-reduce.3, and a kernel of a library.
-_NAME: Final = re.compile(rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel|cross_device_reduce|deep_ep::", re.IGNORECASE)
+_NAME: Final = re.compile(
+    rf"^%?{_OPERATION}|(?:nccl|rccl)(?:dev)?kernel|cross_device_reduce|deep_ep::|{_FUSED}", re.IGNORECASE
+)
 _CATEGORY: Final = re.compile(rf"^(?:communication|collectives?)$|{_OPERATION}", re.IGNORECASE)
 
 

@@ -207,6 +207,11 @@ def test_sizes_of_older_versions_are_elements_too(key: str) -> None:
         ("_c10d_functional::all_reduce", [[100]], ["float"], ["", "sum", "0"], 2 * 7 / 8 * 400),
         ("_c10d_functional::all_gather_into_tensor", [[100], [], []], ["float", "Scalar", ""], ["", "4", "0"], 1200),
         ("_c10d_functional::reduce_scatter_tensor", [[80]] + [[]] * 3, ["float"] * 4, ["", "sum", "4", "0"], 240),
+        ("symm_mem::multimem_all_reduce_", [[100], [], []], ["c10::BFloat16", "", ""], [], 2 * 7 / 8 * 200),
+        ("symm_mem::multimem_all_gather_out", [[100], [], [800]], ["c10::Half", "", "c10::Half"], [], 1400),
+        ("vllm::all_reduce", [[10, 10], []], ["c10::Half", ""], [], 2 * 7 / 8 * 200),
+        ("vllm::all_gather", [[100], [], [], []], ["float", "Scalar", "Scalar", ""], ["", "-1", "4", ""], 1200),
+        ("vllm::reduce_scatter", [[80], [], [], []], ["float", "Scalar", "Scalar", ""], ["", "0", "4", ""], 240),
     ],
 )
 def test_without_metadata_the_arguments_of_the_operation_count(
@@ -217,6 +222,43 @@ def test_without_metadata_the_arguments_of_the_operation_count(
     table = read(trace(*events, distributedInfo={"world_size": 8}))
     assert table.network_bytes[0] == pytest.approx(sent, rel=1e-12)
     assert table.origin["bytes:network"][0] == f"arguments of {name}"
+
+
+@pytest.mark.parametrize(("about", "sent"), [({}, 1400), (metadata(collective="all_to_all", sent=80, ranks=8), 140)])
+def test_the_operation_around_a_record_counts_where_the_record_has_no_metadata(
+    about: dict[str, Any], sent: float
+) -> None:
+    args: Any = {"Input Dims": [[800], [800]], "Input type": ["c10::Half", "c10::Half"]}
+    record = {"Input Dims": [[800]], "Input type": ["c10::Half"], **about, **({"dtype": "Half"} if about else {})}
+    events = [
+        operation("c10d::alltoall_base_", 7, 0, 20, **args),
+        operation("record_param_comms", 8, 5, 10, **record),
+        kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 30, 5, **{"External id": 8}),
+    ]
+    table = read(trace(*events, distributedInfo={"world_size": 8}), idle=False)
+    has_columns(table, names=["all-to-all"], flops=[0], network_bytes=[sent])
+
+
+def test_groups_of_one_rank_do_not_hide_the_number_of_ranks() -> None:
+    groups = [{"pg_name": "0", "pg_size": 8}, {"pg_name": "1", "pg_size": 1}]
+    args: Any = {"Input Dims": [[100], [], []], "Input type": ["c10::BFloat16", "", ""]}
+    name = "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)"
+    events = [operation("symm_mem::multimem_all_reduce_", 7, **args), kernel(name, 9, 5, **{"External id": 7})]
+    table = read(trace(*events, distributedInfo={"world_size": 8, "pg_config": groups}))
+    has_columns(table, names=["all-reduce"], category=["communication"], network_bytes=[2 * 7 / 8 * 200])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_twoshot_sync<1, __nv_bfloat16, 8, false>()",
+        "void trtllm_mnnvl_allreduce::twoshotAllreduceKernel<8, __nv_bfloat16>(__nv_bfloat16*)",
+        "void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half>, __half>(__half const*)",
+        "void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 8>(c10::BFloat16**)",
+    ],
+)
+def test_kernels_of_serving_libraries_communicate(name: str) -> None:
+    assert one(name).category.tolist() == ["communication"]
 
 
 def test_the_all_reduce_of_vllm_has_the_ranks_of_its_kernels_template() -> None:

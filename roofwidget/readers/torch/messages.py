@@ -2,8 +2,9 @@
 
 The profiler writes the metadata of a collective on the operation ``record_param_comms``, and since 2024 a copy of it on
 the kernels of NCCL and RCCL. Without metadata the arguments of the operation are used: ``c10d::…``,
-``_c10d_functional::…``, and the all-reduce of vLLM and SGLang. The name of a kernel then gives the dtype of a
-reduction, and the header's ``distributedInfo`` the number of ranks. An operation without a kernel sends nothing.
+``_c10d_functional::…``, ``symm_mem::…``, and the collectives of vLLM and SGLang. The name of a kernel then gives the
+dtype of a reduction, and the header's ``distributedInfo`` the number of ranks. An operation without a kernel sends
+nothing.
 """
 
 from __future__ import annotations
@@ -317,7 +318,7 @@ class World:
         """Return the number of ranks of a group; without its name, of the program's only group."""
         if group in self._sizes:
             return self._sizes[group]
-        is_only = len({*self._sizes.values()}) <= 1
+        is_only = len({*self._sizes.values()} - {1}) <= 1
         return (self._size or None) if not group and is_only else None
 
     def place_in(self, members: str) -> int | None:
@@ -352,7 +353,26 @@ _OPERATIONS: Final[Mapping[str, tuple[str, int | None, int | None, int | None]]]
     "_c10d_functional::reduce_scatter_tensor": ("reduce-scatter", 0, None, 2),
     "_c10d_functional::all_to_all_single": ("all-to-all", 0, None, None),
     **dict.fromkeys(("_C_custom_ar::all_reduce", "sgl_kernel::all_reduce"), ("all-reduce", 1, 2, None)),
+    **dict.fromkeys(
+        (
+            "symm_mem::multimem_all_reduce_",
+            "symm_mem::multimem_one_shot_all_reduce",
+            "symm_mem::one_shot_all_reduce",
+            "symm_mem::two_shot_all_reduce_",
+            "vllm::all_reduce",
+            "vllm::inplace_all_reduce",
+            "vllm::outplace_all_reduce",
+            "sglang::inplace_all_reduce",
+            "sglang::outplace_all_reduce",
+        ),
+        ("all-reduce", 0, 0, None),
+    ),
+    "symm_mem::multimem_all_gather_out": ("all-gather", 0, 2, None),
+    "vllm::all_gather": ("all-gather", 0, None, 2),
+    "vllm::reduce_scatter": ("reduce-scatter", 0, None, 2),
 }
+SENDING: Final = frozenset(_OPERATIONS)
+"""Operations whose arguments say what they send."""
 KEEPS_VALUES: Final = frozenset(name for name, (*_, size) in _OPERATIONS.items() if size is not None)
 """Operations whose arguments that are not tensors are needed too."""
 _TEMPLATE: Final = re.compile(r"cross_device_reduce_\w+<[^<>]*,\s*(\d{1,3})")

@@ -15,6 +15,7 @@ from roofwidget.readers.torch.calls import OpCall, OpWork, assumption_warnings, 
 from roofwidget.readers.torch.captures import Replays
 from roofwidget.readers.torch.events import NONE, Codes, Collected
 from roofwidget.readers.torch.forms import MATRIX_PRODUCT
+from roofwidget.readers.torch.messages import SENDING
 from roofwidget.readers.torch.nesting import Launched, Nest, Positions
 from roofwidget.readers.torch.phases import Phases
 from roofwidget.readers.torch.proposals import proposed_product_flops, proposed_rule
@@ -55,6 +56,7 @@ class WorkTable:
         works = self._works = [*(work_of(call, rules) for call in tried), None]
         self.is_composite = np.array([*(call.name.startswith("aten::") for call in calls), False])
         self.has_work = np.array([work is not None and work.is_known for work in works])
+        self.sends = np.array([*(call.name in SENDING for call in calls), False])
         self.is_vector = np.array([work is not None and work.vector for work in works])
         self.flops = _numbers(None if work is None else work.flops for work in works)
         self.bytes = _numbers(None if work is None else work.bytes for work in works)
@@ -281,7 +283,8 @@ def owners_of(collected: Collected, table: WorkTable, nest: Nest, launched: Laun
     if not len(call):
         every = np.ones(n, dtype=np.bool_)
         return Owners(operation, np.arange(n), every, is_replay, from_capture, replays.is_named)
-    owner, outer = _with_rule(nest, table.has_work[call], table.is_composite[call])
+    sends = collected.messages.of_calls(len(table.sends) - 1) >= 0
+    owner, outer = _with_rule(nest, (table.has_work | table.sends | sends)[call], table.is_composite[call])
     operation = np.where((operation >= 0) & (owner[operation] >= 0), owner[operation], operation)
     is_own = _is_own_work(operation, outer, call, table)
     replay = np.where(from_capture, replays.number, NONE).astype(np.int64)
