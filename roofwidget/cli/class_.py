@@ -17,7 +17,7 @@ from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.classroom.gradebook import gradebook
 from roofwidget.teaching.classroom.handing_out import class_pages, write_table
-from roofwidget.teaching.classroom.inbox import handed_in
+from roofwidget.teaching.classroom.inbox import OTHER, handed_in
 from roofwidget.teaching.classroom.sheet import LEVELS, read_sheet, tolerance_of, with_tolerance
 from roofwidget.teaching.classroom.students import nbgrader_text, read_key, read_students
 from roofwidget.teaching.handout import class_handout
@@ -149,13 +149,17 @@ def _pages(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     students, sheet = read_students(options.students), read_sheet(options.sheet, options.answers)
     key = read_key(options.key)
-    files = handed_in(options.inbox)
-    found = gradebook(students, files, sheet, key, options.counts, drop=options.drop)
+    everything = handed_in(options.inbox)
+    files = [file for file in everything if file.fault != OTHER]
+    others = [file.name for file in everything if file.fault == OTHER]
+    found = gradebook(students, everything, sheet, key, options.counts, drop=options.drop)
     _write(options.out, found.table(options.decimal))
     _write(options.out.with_name("canvas.csv"), found.canvas())
     _write(options.out.with_name("moodle.csv"), found.moodle())
     for path in options.items:
-        if found.analysis is not None:
+        if found.analysis is None:
+            say(f"{path} is not written: no file of answers was graded")
+        else:
             is_page = path.suffix.lower() == ".html"
             print(found.analysis.to_html(path, title=sheet.title) if is_page else found.analysis.to_csv(path))
     statuses = Counter(row.status for row in found.rows)
@@ -163,6 +167,8 @@ def _grade(options: argparse.Namespace) -> int:
     for status, hint in _HINTS.items():
         if 2 * statuses[status] > len(files):
             say(hint.format(key=options.key, sheet=options.sheet.name, students=options.students.name))
+    if others:
+        say(f"{counted(len(others), 'other file')} not read, such as {others[0]}: 'Save answers' saves a .json file")
     say(f"{counted(len(files), 'file')} of answers in {options.inbox}: {said}")
     return 0
 

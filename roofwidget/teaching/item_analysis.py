@@ -375,7 +375,11 @@ def _label(question: Question, answer: Tried) -> tuple[str, str, str]:
     if question.kind == "merge":
         return message, message, ""
     if said == "listed":
-        return message, "a listed wrong answer", message
+        # The message may also say how the number was read, which differs between students.
+        text = max(
+            (one for one in question.wrong_answers.values() if message.startswith(one)), key=len, default=message
+        )
+        return text, "a listed wrong answer", text
     band = _band(answer.check.factor)
     return band, band, ""
 

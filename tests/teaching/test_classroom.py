@@ -7,6 +7,7 @@ import csv
 import gzip
 import hashlib
 import hmac
+import io
 import json
 import os
 import re
@@ -25,7 +26,7 @@ from roofwidget.support.text_tables import escaped
 from roofwidget.teaching.bank import question_bank
 from roofwidget.teaching.classroom.pages import READER, pattern_of
 from roofwidget.teaching.classroom.sheet import Sheet
-from roofwidget.teaching.classroom.students import ClassKey
+from roofwidget.teaching.classroom.students import ClassKey, read_students
 from roofwidget.teaching.question import Question
 from tests.places import golden, text_of, write
 
@@ -335,6 +336,7 @@ def test_the_newest_of_several_files_of_a_submission_counts_and_all_are_named(co
         ("Ada Lovelace_11_assignsubmission_file_a.json", "Eve_12_assignsubmission_file_a.json"),
         ("adalovelace_11_901_answers.json", "eve_LATE_12_902_answers.json"),
         ("ada/a.json", "eve/a.json"),
+        ("week 1/ada/a.json", "week 1/eve/a.json"),
         ("a.json", "b.json"),
     ],
 )
@@ -361,6 +363,7 @@ def test_a_file_of_a_student_in_the_submission_of_another_one_gives_no_points(
         ("Cem O\u0308z_4711_file/answers-007.json", "009"),
         ("somebody_LATE_12_902_answers-007.json", "008"),
         ("009/answers-007.json", "009"),
+        ("week 1/009/answers-007.json", "009"),
         ("all.zip/cem öz/answers-007.json", "009"),
         ("Ada Lovelace_12_assignsubmission_file_/a.json", ""),
         ("lovelaceada_11_902_a.json", ""),
@@ -401,7 +404,7 @@ def test_a_damaged_file_is_named_where_a_student_has_none(path: str, course: Cou
     write(course.inbox / path, "{")
     rows = course.grade()
     assert [row["status"] for row in rows] == ["missing", "missing", "missing", "damaged"]
-    assert [row["notes"] for row in rows[:3]] == [f"perhaps {path}, which is damaged", "", ""]
+    assert [row["notes"] for row in rows[:3]] == [f"perhaps {path}: it is damaged", "", ""]
 
 
 def test_an_inbox_may_be_an_archive_or_have_archives_in_it(course: Course) -> None:
@@ -420,6 +423,52 @@ def test_an_inbox_may_be_an_archive_or_have_archives_in_it(course: Course) -> No
     archive.write_bytes(b"PK\x03\x04 no archive")
     assert course.run("grade", archive, "--out", course.folder / "x.csv") == 2
     assert not (course.folder / "x.csv").exists()
+
+
+def zipped(**members: str | bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_an_archive_that_a_student_hands_in_is_read_and_a_damaged_one_stops_nobody(course: Course) -> None:
+    pages = course.pages()
+    ada = course.hand_in(pages["007"], right_answers(course.questions("007")), "a.json")
+    bob = course.hand_in(pages["008"], {}, "b.json")
+    damaged = bytearray(zipped(**{"answers-009.json": text_of(bob) * 20}))
+    damaged[60:90] = b"\xff" * 30
+    members = {
+        "Ada Lovelace_11_assignsubmission_file_/mine.zip": zipped(**{"in/a.json": text_of(ada)}),
+        "Cem Öz_13_assignsubmission_file_/mine.zip": bytes(damaged),
+        "Cem Öz_13_assignsubmission_file_/deep.zip": zipped(**{"x.zip": b"PK"}),
+        "x_12_assignsubmission_file_/b.json.txt": text_of(bob),
+    }
+    ada.unlink()
+    bob.unlink()
+    # As an archive in a folder, and as the inbox itself.
+    (course.inbox / "all.zip").write_bytes(zipped(**members))
+    for _ in range(2):
+        rows = course.grade()
+        assert [(row["status"], row["points"]) for row in rows[:3]] == [("ok", "4"), ("ok", "0"), ("missing", "")]
+        assert rows[2]["notes"].count("Cem Öz_13_assignsubmission_file_/") == 2
+        assert [row["status"] for row in rows[3:]] == ["damaged", "damaged"]
+        assert "no archive in it" in "".join(row["notes"] for row in rows[3:])
+        course.inbox = course.inbox / "all.zip"
+
+
+def test_a_page_that_is_handed_in_is_named_where_its_student_has_no_file(course: Course, capsys: Capture) -> None:
+    course.pages()
+    write(course.inbox / "lovelaceada_11_902_sheet.html", "<h1>Sheet 1</h1>")
+    write(course.inbox / "notes.txt", "see you")
+    rows = course.grade("--items", course.folder / "items.html")
+    assert [row["status"] for row in rows] == ["missing"] * 3
+    assert rows[0]["notes"] == "perhaps lovelaceada_11_902_sheet.html: this is not the file that the page saves"
+    said = capsys.readouterr().err
+    assert "2 other files not read, such as lovelaceada_11_902_sheet.html: 'Save answers' saves a .json file" in said
+    assert "items.html is not written: no file of answers was graded" in said
+    assert "0 files of answers in" in said
 
 
 def test_the_files_for_canvas_and_moodle_have_only_graded_students(course: Course) -> None:
@@ -462,6 +511,10 @@ def test_a_decimal_comma_comes_with_semicolons(course: Course) -> None:
         ("id,name\n1,Ada\n,Bob\n1,Cem\n2\n", "line 3 has no id; line 4 has the id '1' again; line 5 has 1 cells"),
         ("id\n", "there is no student in it"),
         ("", "line 1 has no column 'id'"),
+        ('id,name\n1,"Ada\n2,Bob\n3,Cem\n', "after line 1: a cell that begins with a quotation mark does not end"),
+        ('id,name\n1,Ada\n2,"Bob\n3,"Cem"\n', "after line 2: a cell that begins with a quotation mark does not end"),
+        (f"id,name\n1,{'x' * 200_000}\n", "field larger than field limit"),
+        ("id,name\n\u200f7,Ada\n7,Bob\n", "line 3 has the id '7' again"),
     ],
 )
 def test_a_wrong_list_is_refused_with_all_its_lines_and_nothing_is_written(
@@ -477,6 +530,28 @@ def test_a_wrong_list_is_refused_with_all_its_lines_and_nothing_is_written(
 def test_a_list_may_have_a_byte_order_mark_tabs_and_other_columns(course: Course) -> None:
     course.students.write_bytes("\ufeffID\tName\tProgramme\n0012\tÖzil\tCS\n\n".encode())
     assert list(course.pages()) == ["0012"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id\tname\r\n007\tAda Öz\r\n008\tBob\r\n".encode("utf-16"),
+        b"\xfe\xff" + "id,name\n007,Ada Öz\n008,Bob\n".encode("utf-16-be"),
+        'sep=;\r\nid;name\r\n007;"Ada\r\nÖz"\r\n008;Bob\r\n'.encode(),
+        "\n\nid,name\n007,Ada\u2028Öz\n\n008,Bob\n".encode(),
+        "id,name,,\n007,Ada Öz,,\n008,Bob,,\n".encode(),
+        "id,name\n007,Ada Öz,\n008,Bob,\n".encode(),
+        "id;name, given name, title\n007;Ada Öz\n008;Bob\n".encode(),
+        "id,name\r\u200e007,Ada Öz\r008,Bob\r".encode(),
+    ],
+)
+def test_a_list_is_read_as_spreadsheets_write_it(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "students.csv").write_bytes(content)
+    has_name = not content.startswith(b"id;name,")
+    assert [(one.id, one.name) for one in read_students(tmp_path / "students.csv")] == [
+        ("007", "Ada Öz" if has_name else ""),
+        ("008", "Bob" if has_name else ""),
+    ]
 
 
 def hand_in_record(page: str) -> dict[str, Any]:

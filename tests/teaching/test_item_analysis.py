@@ -106,6 +106,14 @@ def test_wrong_numbers_are_listed_ones_or_bands_and_unreadable_inputs_are_kept()
     assert found.log2_ratios[1] == pytest.approx(math.log2(0.98))
 
 
+def test_a_listed_wrong_answer_is_the_same_however_it_was_typed() -> None:
+    number = Question(key="n", prompt="?", answer=1.0, wrong_answers={2048: "This is the width."})
+    found = rw.item_analysis([{"n": answer} for answer in (2048, "2,048", "2048")], [number])["n"]
+    assert [(one.answer, one.text, one.share) for one in found.wrong] == [
+        ("a listed wrong answer", "This is the width.", 1.0)
+    ]
+
+
 def test_options_are_compared_between_the_best_and_the_worst_third() -> None:
     found = rw.item_analysis(rows("111", "111", "110", "010", "001", "000"), ITEMS)["one"]
     (no,) = found.wrong

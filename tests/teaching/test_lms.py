@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import io
+import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -405,7 +406,7 @@ def test_qti_items_have_the_names_and_the_namespace_of_their_version(layout: str
 
 def in_unit_of(asked: Asked, question: Question, number: float) -> str:
     """Return a number in the unit that a prompt asks for."""
-    found = re.search(r"Enter a number in (.+?)(?: instead of dragging)?\.(?: Give 3 digits\.)?$", asked.prompt)
+    found = re.search(r"Enter a number in (.+?)(?: instead of dragging)?\.(?: Give \d digits\.)?$", asked.prompt)
     if found is None or question.unit not in units.UNITS or found[1] == question.unit:
         return repr(number)
     return repr(number / units.parse(f"1 {found[1]}", question.unit, "a unit"))
@@ -537,6 +538,22 @@ def test_an_exact_answer_keeps_its_digits() -> None:
     assert [asked.judge(text)[0] for text in ("134217729", "134217728")] == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("share", "note"),
+    [(0.05, ""), (0.049, "3"), (0.01, "3"), (0.005, "3"), (0.001, "4"), (0.0001, "5"), (0, "all")],
+)
+def test_as_many_digits_are_asked_for_as_the_tolerance_needs(share: float, note: str) -> None:
+    """1.0005 becomes 1.00 or 1.001 or 1.0005: an answer with n digits is off by up to half of the last one."""
+    question = replace(ridge(), tolerance=math.log2(1 + share), wrong_answers={})
+    (asked,) = read_back([question], "gift")
+    assert re.findall(r"Give (\w+) digits\.", asked.prompt) == ([note] if note else [])
+    if note.isdecimal():
+        # The worst numbers begin with 1, and are in the middle between two with fewer digits.
+        middle = 1 + 0.5 * 10 ** (1 - int(note))
+        (asked,) = read_back([replace(question, answer=middle)], "gift")
+        assert asked.judge(f"{math.nextafter(middle, 2):.{int(note) - 1}f}")[0] == 1
+
+
 def test_export_questions_writes_a_file_and_warns_of_what_it_leaves_out(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="'chain-merge' merges operations"):
         path = rw.export_questions(rw.question_bank(3), tmp_path / "bank.xml", format="moodle-xml", title="Roofs")
@@ -580,6 +597,10 @@ def test_the_command_writes_variants_of_a_sheet(tmp_path: Path, capsys: pytest.C
         ),
         ('course = "a"\ntitle = "b"\nquestions = ["ridge-point", "ridge-point"]', "'ridge-point' is there twice"),
         ('course = "a"\ntitle = "b"\nquestions = ["ridge-point"]\ntolerance = "x"', "'x' is no tolerance"),
+        (
+            'course = "a"\ntitle = "b"\nquestions = ["ridge-point"]\ntolerance = "0 %"',
+            "'0 %' is no tolerance; write a share from 0.01 % to 20 %",
+        ),
         ('cours = "a"', "a sheet has no key 'cours'; did you mean 'course'"),
         ("course =", "Invalid value"),
     ],

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from roofwidget.export.table import table_text
 from roofwidget.support.did_you_mean import did_you_mean
-from roofwidget.teaching.classroom.inbox import HandedIn
+from roofwidget.teaching.classroom.inbox import OTHER, HandedIn
 from roofwidget.teaching.classroom.sheet import LEVELS, Sheet
 from roofwidget.teaching.classroom.students import ClassKey, Student, file_name
 from roofwidget.teaching.grading import Grades, grades_of, tried
@@ -128,8 +128,9 @@ def gradebook(
     strays, faulty = [], []
     for file in files:
         if file.fault:
-            faulty.append(file.name)
-            strays.append(Row(Student(""), "damaged", handed_in=file, notes=f"{file.name}: {file.fault}"))
+            faulty.append(file)
+            if file.fault != OTHER:
+                strays.append(Row(Student(""), "damaged", handed_in=file, notes=f"{file.name}: {file.fault}"))
         elif file.id not in by_id:
             strays.append(Row(Student(file.id), "unknown-id", handed_in=file, notes=file.name))
         else:
@@ -138,7 +139,11 @@ def gradebook(
     rows, sheets = [], []
     for student in students:
         questions = key.questions(sheet, student.id)
-        damaged = [name for name in faulty if _may_be_of(student, name)]
+        damaged = [
+            file
+            for file in faulty
+            if _may_be_of(student, file.name) or student.id in _senders(file.submission, by_label)
+        ]
         row = _row(student, by_id[student.id], questions, sheet, key, damaged=damaged, by_label=by_label)
         if row.status == "ok" and row.handed_in is not None:
             given = answers_that_count(row.handed_in, sheet)
@@ -161,12 +166,13 @@ def _row(
     sheet: Sheet,
     key: ClassKey,
     *,
-    damaged: Sequence[str],
+    damaged: Sequence[HandedIn],
     by_label: Mapping[Label, set[str]],
 ) -> Row:
     """Return which file of a student counts, without its grades."""
     if not files:
-        return Row(student, "missing", notes="; ".join(f"perhaps {name}, which is damaged" for name in damaged))
+        perhaps = (f"perhaps {one.name}: {OTHER if one.fault == OTHER else 'it is damaged'}" for one in damaged)
+        return Row(student, "missing", notes="; ".join(perhaps))
     statuses = [(status_of(file, student.id, questions, sheet, key), file) for file in files]
     notes = "; ".join(
         file.name if status == "ok" else f"{file.name}: {other_level(file, sheet) or status}"
@@ -211,9 +217,12 @@ def _labels(student: str, name: str, number: str) -> Iterator[Label]:
 
 def _senders(submission: str, by_label: Mapping[Label, set[str]]) -> set[str]:
     """Return the ids of the students whose submission this may be; none if its name does not tell."""
-    numbered = _NUMBERED.match(submission)
-    name, number = numbered.groups() if numbered else (submission, "")
-    return set().union(*(by_label.get(label, ()) for label in _labels(submission, name, number)))
+    found: set[str] = set()
+    for part in submission.split("/"):
+        numbered = _NUMBERED.match(part)
+        name, number = numbered.groups() if numbered else (part, "")
+        found.update(*(by_label.get(label, ()) for label in _labels(part, name, number)))
+    return found
 
 
 def _may_be_of(student: Student, path: str) -> bool:

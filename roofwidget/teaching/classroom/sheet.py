@@ -19,7 +19,7 @@ from roofwidget.teaching.question import Question
 
 _KEYS: Final = ("course", "title", "questions", "tolerance")
 _SHARE: Final = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*%")
-_MAX_PERCENT: Final = 20
+_MIN_PERCENT, _MAX_PERCENT = 0.01, 20
 _ID_LETTERS: Final = 12
 LEVELS: Final = ("none", "packed", "shown")
 """What a page may have of the answers."""
@@ -78,11 +78,13 @@ def tolerance_of(share: str) -> float:
     Raises
     ------
     ValueError
-        If the text is no share from 0 to 20 %.
+        If the text is no share from 0.01 to 20 %. Nobody types all digits of a ridge point.
     """
     found = _SHARE.fullmatch(share.strip())
-    if found is None or float(found[1]) > _MAX_PERCENT:
-        raise ValueError(f"'{share}' is no tolerance; write a share up to {_MAX_PERCENT} %, such as '1 %'")
+    if found is None or not _MIN_PERCENT <= float(found[1]) <= _MAX_PERCENT:
+        raise ValueError(
+            f"'{share}' is no tolerance; write a share from {_MIN_PERCENT} % to {_MAX_PERCENT} %, such as '1 %'"
+        )
     return math.log2(1 + float(found[1]) / 100)
 
 

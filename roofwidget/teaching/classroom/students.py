@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import csv
 import hmac
 import io
 import os
 import re
 import secrets
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +23,9 @@ from roofwidget.teaching.question import Question
 COLUMNS: Final = ("id", "name", "email", "section", "lms_id", "login_id")
 # How other programs call the id of a student.
 _LIKE_ID: Final = re.compile(r"(?<!email )\bid\b|matri[ck]|numm?[be]er|\bno\b|\bnr\b", re.IGNORECASE)
+_DELIMITERS: Final = ",;\t"
+# Excel writes and reads this line before the header.
+_SEPARATOR: Final = re.compile(r"sep=([,;\t])\s*", re.IGNORECASE)
 _SECRET_BYTES: Final = 32
 _SEED_BYTES: Final = 6
 _TOKEN_LETTERS: Final = 16
@@ -49,41 +54,79 @@ def read_students(path: Path) -> list[Student]:
     ValueError
         If a row is wrong. The message has all wrong rows with their lines.
     """
+    data = path.read_bytes()
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # Excel's "Unicode text" is UTF-16.
+        text = data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path.name}: this is no UTF-8 text; save the list as CSV UTF-8") from None
-    head = lines[0] if lines else ""
-    rows = csv.reader(lines, delimiter=max(",;\t", key=head.count))
-    head_names = next(rows, [])
-    names = [name.strip().casefold() for name in head_names]
+    try:
+        return _students(text)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def _students(text: str) -> list[Student]:
+    rows = _rows(text)
+    at, head = next(rows, (1, [""]))
+    names = [name.casefold() for name in head]
     if "id" not in names:
-        like = next((name for name in head_names if _LIKE_ID.search(name.strip())), "")
-        hint = f"rename '{like.strip()}' to 'id'" if like else f"it may have {listed(COLUMNS)}"
-        raise ValueError(f"{path.name}: line 1 has no column 'id'; {hint}")
-    if len(set(names)) < len(names):
-        raise ValueError(
-            f"{path.name}: line 1 has a column twice; it has each one once, and may have {listed(COLUMNS)}"
-        )
+        like = next((name for name in head if _LIKE_ID.search(name)), "")
+        hint = f"rename '{like}' to 'id'" if like else f"it may have {listed(COLUMNS)}"
+        raise ValueError(f"line {at} has no column 'id'; {hint}")
+    if len({*filter(None, names)}) < len([*filter(None, names)]):
+        raise ValueError(f"line {at} has a column twice; it has each one once, and may have {listed(COLUMNS)}")
     students: dict[str, Student] = {}
     wrong = []
-    for row in rows:
-        cells = [cell.strip() for cell in row]
-        if not any(cells):
-            continue
+    for line, row in rows:
+        # Spreadsheets write empty cells of columns that were deleted.
+        cells = row[: len(names)] if not any(row[len(names) :]) else row
         values = dict(zip(names, cells, strict=False))
-        student = values.get("id", "")
+        # Signs that nobody sees, such as those of the direction of writing, are no part of an id.
+        student = "".join(sign for sign in values.get("id", "") if unicodedata.category(sign) != "Cf")
         if len(cells) != len(names):
-            wrong.append(f"line {rows.line_num} has {len(cells)} cells, and line 1 has {len(names)}")
+            wrong.append(f"line {line} has {len(cells)} cells, and line {at} has {len(names)}")
         elif not student:
-            wrong.append(f"line {rows.line_num} has no id")
+            wrong.append(f"line {line} has no id")
         elif student in students:
-            wrong.append(f"line {rows.line_num} has the id '{student}' again")
+            wrong.append(f"line {line} has the id '{student}' again")
         else:
-            students[student] = Student(**{name: values.get(name, "") for name in COLUMNS})
+            students[student] = Student(**{name: values.get(name, "") for name in COLUMNS} | {"id": student})
     if wrong or not students:
-        raise ValueError(f"{path.name}: {'; '.join(wrong) or 'there is no student in it'}")
+        raise ValueError("; ".join(wrong) or "there is no student in it")
     return list(students.values())
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not empty, each with the number of its last line and its cells without line breaks.
+
+    Raises
+    ------
+    ValueError
+        If a cell has no end. Without this error it would hold all students after it.
+    """
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    declared = _SEPARATOR.fullmatch(first)
+    delimiter = declared[1] if declared else max(_DELIMITERS, key=lambda mark: _fitness(first, mark))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    last = 0
+    try:
+        for row in rows:
+            cells = [" ".join(cell.split()) for cell in row]
+            last = rows.line_num
+            if any(cells) and not (declared and delimiter.join(row) == first):
+                yield last, cells
+    except csv.Error as error:
+        raise ValueError(
+            f"after line {last}: a cell that begins with a quotation mark does not end with one ({error}); "
+            "write a quotation mark within a cell twice"
+        ) from None
+
+
+def _fitness(head: str, delimiter: str) -> tuple[bool, int]:
+    """Return how well a delimiter fits a header: whether there is a column for the id, and how many there are."""
+    names = [name.strip().casefold() for name in next(csv.reader([head], delimiter=delimiter), [])]
+    return "id" in names, len(names)
 
 
 def nbgrader_text(students: Iterable[Student]) -> str:

@@ -20,8 +20,9 @@ _LARGEST: Final = 1e6
 _DIGITS: Final = 6
 _EXACT_DIGITS: Final = 15
 _MIN_TOLERANCE: Final = 1e-4
-# Below this tolerance two digits are not enough.
-_NEEDS_THREE_DIGITS: Final = math.log2(1.02)
+# Answers that are asked for with more digits than that are exact: fractions or whole numbers.
+_MOST_DIGITS: Final = 6
+_ROUNDING: Final = 1e-9
 # How the prompts of the bank ask for a drag.
 _DRAG: Final = re.compile(r"Drag\s+the\s+[a-z]+(?:\s+[a-z]+)?\s+to\s+")
 # XML 1.0 has no other characters.
@@ -193,7 +194,13 @@ def with_digits(question: Question) -> Question:
 
 
 def _digits_note(question: Question) -> list[str]:
-    return ["Give 3 digits."] if float(question.tolerance or 0) < _NEEDS_THREE_DIGITS else []
+    """Return with how many digits a rounded answer is always near enough. People write two digits anyway."""
+    share = 2 ** float(question.tolerance or 0) - 1
+    # Rounding to n digits moves a number by at most half of its last digit.
+    digits = 1 + math.ceil(math.log10(0.5 / share) - _ROUNDING) if share > 0 else math.inf
+    if digits > _MOST_DIGITS:
+        return ["Give all digits."]
+    return [f"Give {digits} digits."] if digits > 2 else []  # noqa: PLR2004 - see above
 
 
 def _scale(question: Question) -> tuple[float, str]:
