@@ -9,13 +9,14 @@ import os
 import random
 import re
 import statistics
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import roofwidget as rw
 from roofwidget.model import RooflineModel
-from roofwidget.teaching.bank import question_bank
+from roofwidget.teaching.bank import package_entries, question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.misconceptions import misconceptions
 from roofwidget.teaching.question import Question
@@ -334,3 +335,16 @@ def test_no_text_calls_a_rule_of_a_compiler_impossible() -> None:
         )
     for one in misconceptions():
         assert not impossible.search(f"{one.truth} {one.question.answer}")
+
+
+def test_an_explanation_prints_an_answer_that_counts_as_right_where_marks_are_given() -> None:
+    """A sheet may have 0.1 % of tolerance. Whoever types the answer of an explanation has four digits of it."""
+    for entry in package_entries():
+        shown = entry.parts.texts.get("explanation")
+        if shown is None or entry.parts.answer is None:
+            continue
+        for expression, form in shown._fields:
+            for seed in SEEDS[:40] if expression.text == "answer" else ():
+                question = entry.question(seed)
+                question = replace(question, tolerance=math.log2(1.001), wrong_answers={})
+                assert question.check(form(question.answer)).correct, (entry.key, form(question.answer))
