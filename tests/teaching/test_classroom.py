@@ -13,6 +13,7 @@ import os
 import re
 import stat
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -425,7 +426,7 @@ def test_an_inbox_may_be_an_archive_or_have_archives_in_it(course: Course) -> No
     assert not (course.folder / "x.csv").exists()
 
 
-def zipped(**members: str | bytes) -> bytes:
+def zipped(members: Mapping[str, str | bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -437,18 +438,18 @@ def test_an_archive_that_a_student_hands_in_is_read_and_a_damaged_one_stops_nobo
     pages = course.pages()
     ada = course.hand_in(pages["007"], right_answers(course.questions("007")), "a.json")
     bob = course.hand_in(pages["008"], {}, "b.json")
-    damaged = bytearray(zipped(**{"answers-009.json": text_of(bob) * 20}))
+    damaged = bytearray(zipped({"answers-009.json": text_of(bob) * 20}))
     damaged[60:90] = b"\xff" * 30
     members = {
-        "Ada Lovelace_11_assignsubmission_file_/mine.zip": zipped(**{"in/a.json": text_of(ada)}),
+        "Ada Lovelace_11_assignsubmission_file_/mine.zip": zipped({"in/a.json": text_of(ada)}),
         "Cem Öz_13_assignsubmission_file_/mine.zip": bytes(damaged),
-        "Cem Öz_13_assignsubmission_file_/deep.zip": zipped(**{"x.zip": b"PK"}),
+        "Cem Öz_13_assignsubmission_file_/deep.zip": zipped({"x.zip": b"PK"}),
         "x_12_assignsubmission_file_/b.json.txt": text_of(bob),
     }
     ada.unlink()
     bob.unlink()
     # As an archive in a folder, and as the inbox itself.
-    (course.inbox / "all.zip").write_bytes(zipped(**members))
+    (course.inbox / "all.zip").write_bytes(zipped(members))
     for _ in range(2):
         rows = course.grade()
         assert [(row["status"], row["points"]) for row in rows[:3]] == [("ok", "4"), ("ok", "0"), ("missing", "")]
