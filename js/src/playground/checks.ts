@@ -1,6 +1,7 @@
 // What a link, a session or a page may hold. What comes from elsewhere is checked before the widget sees it.
 
 import { TRAIT_NAMES, TRAITS, wireName } from "../state/traits.ts";
+import { MAX_RATE, MIN_RATE } from "../text/numbers.ts";
 import { lookUp } from "../ui/keys.ts";
 import type { WireGraph } from "../wire/types.ts";
 import type { Values } from "./local_model.ts";
@@ -18,7 +19,12 @@ const isFlag: Check = (value) => typeof value === "boolean";
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
 const isWhole: Check = (value) => Number.isInteger(value) && (value as number) >= 0;
 const isAbove0: Check = (value) => isNumber(value) && (value as number) > 0;
-const isShare: Check = (value) => isNumber(value) && (value as number) >= 0 && (value as number) <= 1;
+const within =
+  (low: number, high: number): Check =>
+  (value) =>
+    isNumber(value) && (value as number) >= low && (value as number) <= high;
+const isShare = within(0, 1);
+const isShareBelow1: Check = (value) => isShare(value) && value !== 1;
 const oneOf =
   (...values: readonly unknown[]): Check =>
   (value) =>
@@ -36,6 +42,24 @@ const mapOf =
   (value) =>
     isObject(value) && Object.entries(value).every(([key, one]) => (keys?.includes(key) ?? isText(key)) && check(one));
 
+/** The figures of what-ifs, as Python limits them. */
+const WHAT_IF: Readonly<Record<string, Check>> = {
+  peak_flops: mapOf(within(MIN_RATE, MAX_RATE)),
+  bandwidth: mapOf(within(MIN_RATE, MAX_RATE)),
+  latency: mapOf(within(1e-15, 1e6)),
+};
+const isWhatIf: Check = (value) =>
+  isObject(value) && Object.entries(value).every(([quantity, rates]) => lookUp(WHAT_IF, quantity)?.(rates));
+/** The limits of axes: no chart draws more than sixty decades. */
+const isZoom: Check = (value) => {
+  if (!listOf(within(1e-30, 1e30), 4)(value)) return false;
+  const [left, right, bottom, top, ...more] = value as readonly number[];
+  return more.length === 0 && Number(left) < Number(right) && Number(bottom) < Number(top);
+};
+const isMoves: Check = (value) =>
+  mapOf(mapOf(isAbove0, ["bytes", "time"]))(value) &&
+  Object.keys(value as object).every((row) => /^(?:0|[1-9][0-9]{0,8})$/.test(row));
+
 /** The traits that a link holds, by their names on the wire, each with the values that it may have. */
 const LINKED: Readonly<Record<string, Check>> = {
   title: isText,
@@ -48,13 +72,13 @@ const LINKED: Readonly<Record<string, Check>> = {
   precision: isText,
   memory: isText,
   link: isText,
-  what_if: mapOf(mapOf(mapOf(isAbove0), ["peak_flops", "bandwidth", "latency"])),
-  exposed_roofs: listOf(isShare),
+  what_if: mapOf(isWhatIf),
+  exposed_roofs: listOf(isShareBelow1),
   ceilings: orNull(listOf(isText)),
   all_levels: isFlag,
   launch_overhead: (value) => isNumber(value) && (value as number) >= 0,
-  exposed_comm: isShare,
-  moves: mapOf(mapOf(isAbove0, ["bytes", "time"])),
+  exposed_comm: isShareBelow1,
+  moves: isMoves,
   search: isText,
   categories: orNull(listOf(isText)),
   bounds: orNull(listOf(isText)),
@@ -68,7 +92,7 @@ const LINKED: Readonly<Record<string, Check>> = {
   view: oneOf("roofline", "time", "network", "instructions"),
   topology: oneOf("ring", "switch", "in-network"),
   time_scale: oneOf("log", "linear"),
-  zoom: orNull((value) => listOf(isAbove0, 4)(value) && (value as readonly number[]).length === 4),
+  zoom: orNull(isZoom),
   rate_unit: oneOf("FLOP/s", "FLOP/cycle"),
   word: oneOf(0, 2, 4, 8),
   x_axis: oneOf("intensity", "balance"),

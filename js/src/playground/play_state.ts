@@ -11,6 +11,7 @@ import { chipRecord, isObject, isSameChip, KERNEL_PARTS, kernelRecord, wireChips
 
 /** The version of the form of links. A newer version is refused. */
 const LINK_VERSION = 1;
+const MAX_NAMED = 5;
 /** As roofwidget/export/session.py has it. */
 const SESSION = { format: "roofwidget session", version: 1 } as const;
 
@@ -89,6 +90,12 @@ export function linkedState(link: unknown, stock: Stock): Values {
     ...stateOf(link["chips"], link["kernels"], link["traits"], stock),
     ...withGraphs(found, phase, link["traits"]),
   };
+}
+
+/** Returns the chips of a link or a session that the catalogue lacks, as what is not taken. */
+export function missingChips(chips: unknown, stock: Stock): readonly string[] {
+  const { unknown } = wireChips(chips, stock.chip);
+  return unknown.length > 0 ? [`chips that this catalogue lacks (${unknown.slice(0, MAX_NAMED).join(", ")})`] : [];
 }
 
 /** Returns the values of a link to a graph of the course; see graph_link.ts. */
@@ -170,7 +177,9 @@ export function sessionState(session: unknown, stock: Stock): { readonly values:
   const isFilled = (part: unknown) =>
     Array.isArray(part) ? part.length > 0 : isObject(part) && Object.keys(part).length > 0;
   const more = Object.keys(kernels).filter((part) => !KERNEL_PARTS.includes(part));
+  const ids = Array.isArray(added) ? added : [];
   const notTaken = [
+    ...missingChips(ids, stock),
     ...(isFilled(baseline) ? ["the earlier run"] : []),
     ...(isFilled(graphs) ? ["graphs"] : []),
     ...(isFilled(snapshots) ? ["snapshots"] : []),
@@ -178,7 +187,6 @@ export function sessionState(session: unknown, stock: Stock): { readonly values:
     ...(isFilled(story) ? ["the story"] : []),
     ...(more.length > 0 ? [`of the kernels: ${more.join(", ")}`] : []),
   ];
-  const ids = Array.isArray(added) ? added : [];
   const {
     partition: _,
     dims: __,

@@ -17,6 +17,7 @@ import {
   lessonState,
   linkedState,
   linkOf,
+  missingChips,
   NewerError,
   type Stock,
   sessionText,
@@ -153,7 +154,8 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
       const { hash } = page.location;
       if (!hash.startsWith(LINK_MARK) && !hasGraph(hash)) return;
       try {
-        replace(await addressed(hash, stock), words.linkOpened);
+        const { values, notTaken } = await addressed(hash, stock);
+        replace(values, words.linkOpened(notTaken));
       } catch (error) {
         const text = error instanceof NewerError ? words.newerLink : words.damagedLink;
         say(error instanceof LinkError ? error.message : text, { isFault: true, stays: true });
@@ -185,7 +187,12 @@ export function createPlayground(host: HTMLElement, stock: Stock, catalogue: str
   };
 }
 
-const addressed = async (hash: string, stock: Stock): Promise<Values> =>
-  hasGraph(hash)
-    ? lessonState(await readLink(hash), stock)
-    : linkedState(await linkValue(hash.slice(LINK_MARK.length), MAX_LINK_BYTES), stock);
+async function addressed(
+  hash: string,
+  stock: Stock,
+): Promise<{ readonly values: Values; readonly notTaken: readonly string[] }> {
+  if (hasGraph(hash)) return { values: lessonState(await readLink(hash), stock), notTaken: [] };
+  const link = await linkValue(hash.slice(LINK_MARK.length), MAX_LINK_BYTES);
+  const values = linkedState(link, stock);
+  return { values, notTaken: missingChips((link as { readonly chips?: unknown }).chips, stock) };
+}

@@ -38,8 +38,11 @@ export const playgroundWords = {
   newerSession: (name: string) => `${name} is a session of a newer version.`,
   opened: (name: string, notTaken: readonly string[]) =>
     notTaken.length === 0 ? `Opened ${name}.` : `Opened ${name}. Not taken: ${notTaken.join(", ")}.`,
-  linkOpened: "This is what the link holds.",
-  newerLink: "This link was made with a newer version.",
+  linkOpened: (notTaken: readonly string[]) =>
+    notTaken.length === 0
+      ? "This is what the link holds."
+      : `This is what the link holds. Not taken: ${notTaken.join(", ")}.`,
+  newerLink: "This link was made with a newer version. Open it on the page that it was copied from.",
   damagedLink: "This link is damaged: a part of it is missing. Ask for it again.",
 
   // The table of kernels.

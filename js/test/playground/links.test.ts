@@ -9,6 +9,7 @@ import {
   lessonState,
   linkedState,
   linkOf,
+  missingChips,
   NewerError,
   sessionState,
   sessionText,
@@ -16,6 +17,7 @@ import {
 import { chipRecord, wireChip, wireKernels } from "../../src/playground/records.ts";
 import { LinkError, readLink } from "../../src/state/graph_link.ts";
 import { linkLetters, linkValue, MAX_LINK_LETTERS } from "../../src/wire/link.ts";
+import type { WireChip } from "../../src/wire/types.ts";
 import { wireChip as chipOf, several } from "../helpers.ts";
 import { EMPTY, GRAPH, STOCK } from "./stock.ts";
 
@@ -183,6 +185,27 @@ describe("a link", () => {
     };
     const values = linkedState({ v: 1, traits, graphs: "example" }, STOCK);
     expect(values).toEqual({ ...EMPTY, ...graphValues(GRAPH), shown: [], word: 4 });
+  });
+  it.each([
+    { zoom: [1, 1, 1, 2] },
+    { zoom: [10, 1, 2, 20] },
+    { zoom: [1e307, 1e308, 1, 2] },
+    { exposed_roofs: [0.2, 1] },
+    { exposed_comm: 1 },
+    { moves: { x: { bytes: 2 } } },
+    { moves: { "007": { bytes: 2 } } },
+    { moves: { "-1": { bytes: 2 } } },
+    { what_if: { one: { bandwidth: { HBM: 1e300 } } } },
+    { what_if: { one: { latency: { HBM: 1e-300 } } } },
+    { what_if: { one: { price: { HBM: 1 } } } },
+  ])("has no value that the chart cannot draw: %j", (traits) => {
+    expect(linkedState({ v: 1, traits: { ...traits, word: 4 } }, STOCK)).toEqual({ ...EMPTY, word: 4 });
+  });
+  it("names the chips that the catalogue lacks", () => {
+    expect(missingChips(["one", "three", "four"], STOCK)).toEqual(["chips that this catalogue lacks (three, four)"]);
+    expect(missingChips(["one", { ...chipRecord(OWN as WireChip) }], STOCK)).toEqual([]);
+    const session = { ...JSON.parse(sessionText(EMPTY, STOCK)), traits: { added_chips: ["three"] } };
+    expect(sessionState(session, STOCK).notTaken).toEqual(["chips that this catalogue lacks (three)"]);
   });
   it("has names of objects' own properties as text", () => {
     const names = ["__proto__", "constructor"];
