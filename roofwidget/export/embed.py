@@ -49,7 +49,7 @@ def write(state: State, folder: str | os.PathLike[str], name: str, language: str
     FileNotFoundError
         If the front end is not built.
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"to_myst: name is part of names of files: letters, digits, '-', '_' and '.', not {name!r}")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

@@ -39,8 +39,8 @@ def test_the_module_has_the_words_of_the_widgets_language(tmp_path: Path) -> Non
     assert german.removeprefix(built_files.words("de")) == english.removeprefix(built_files.words("en"))
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "<b>"])
-def test_a_name_that_is_no_name_of_a_file_writes_nothing(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "<b>", None, 5])
+def test_a_name_that_is_no_name_of_a_file_writes_nothing(tmp_path: Path, name: Any) -> None:
     with pytest.raises(ValueError, match="name is part of names of files"):
         rw.to_myst(rw.roofline(["v5p"]), tmp_path / "book", name=name)
     assert not (tmp_path / "book").exists()

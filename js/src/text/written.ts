@@ -72,10 +72,10 @@ export function readNumber(text: string, unit: string, example: string): number 
   return Number.isFinite(number) ? number : words.tooLargeToRead(typed);
 }
 
-/** Returns a typed number with its comma between thousands, such as "516 096", if the language reads it as 516.096. */
+/** Returns a typed number with its mark between thousands, such as "516 096", if the language reads it as 516.096. */
 export function asThousands(typed: string): string | undefined {
-  const isOpen = numerals.mark !== "." && /^\s*[1-9][0-9]{0,2},[0-9]{3}(?![0-9,.])/.test(typed);
-  return isOpen ? typed.trim().replace(",", " ") : undefined;
+  const isOpen = numerals.mark !== "." && /^\s*[1-9][0-9]{0,2}[.,][0-9]{3}(?![0-9,.])/.test(typed);
+  return isOpen ? typed.trim().replace(/[.,]/, " ") : undefined;
 }
 
 function factorsOf(suffix: string, unit: string): readonly [exponent: number, multiple: number] | undefined {

@@ -31,11 +31,13 @@ const { axisWords, filterWords, fusionWords, marksWords, networkWords, runWords,
   "../../src/words/words.ts"
 );
 
-it("offers a decimal comma before exactly three digits as thousands", () => {
+it("offers a comma or a point before exactly three digits as thousands", () => {
   expect(readNumber("516,096", "B", "")).toBe(516.096);
   expect(asThousands("516,096 B")).toBe("516 096 B");
+  expect(readNumber("516.096", "B", "")).toBe(516.096);
+  expect(asThousands("516.096 B")).toBe("516 096 B");
   expect(readNumber("516 096 B", "B", "")).toBe(516_096);
-  for (const typed of ["516,09", "516,0961", "0,250", "516,096,000", "516.096", "1/516,096"])
+  for (const typed of ["516,09", "516,0961", "0,250", "516,096,000", "5.16", "0.250", "1/516,096"])
     expect(asThousands(typed), typed).toBeUndefined();
 });
 
