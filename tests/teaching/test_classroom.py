@@ -440,7 +440,7 @@ def test_an_archive_that_a_student_hands_in_is_read_and_a_damaged_one_stops_nobo
     bob = course.hand_in(pages["008"], {}, "b.json")
     damaged = bytearray(zipped({"answers-009.json": text_of(bob) * 20}))
     damaged[60:90] = b"\xff" * 30
-    members = {
+    members: dict[str, str | bytes] = {
         "Ada Lovelace_11_assignsubmission_file_/mine.zip": zipped({"in/a.json": text_of(ada)}),
         "Cem Öz_13_assignsubmission_file_/mine.zip": bytes(damaged),
         "Cem Öz_13_assignsubmission_file_/deep.zip": zipped({"x.zip": b"PK"}),
