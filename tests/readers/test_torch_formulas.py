@@ -140,6 +140,21 @@ CASES = [
     (OpCall("aten::mul", [[4, 3], NONE], ["float", "double"]), 12, 4 * 24),
     (OpCall("aten::add_", [NONE, NONE, NONE], ["float", "long int", "Scalar"]), 1, 4 * 2),
     (call("aten::relu", [[4, 3]]), 12, 4 * 24),
+    # A truth has a byte.
+    (call("aten::lt", [[4, 1], [3]]), 12, 4 * (4 + 3) + 12),
+    (OpCall("aten::eq", [[4, 3], NONE], ["long int", "Scalar"]), 12, 8 * 12 + 12),
+    (OpCall("aten::bitwise_and", [[4, 3], [4, 3]], ["bool", "bool"]), 0, 36),
+    (OpCall("aten::masked_fill_", [[4, 3], [4, 1], NONE], ["float", "bool", "Scalar"]), 0, 2 * 48 + 4),
+    (OpCall("aten::where", [[4, 1], [3], [4, 3]], ["bool", "c10::Half", "c10::Half"]), 0, 4 + 2 * (3 + 12 + 12)),
+    (OpCall("aten::where", [[4, 3], [4, 3], NONE], ["bool", "float", "Scalar"]), 0, 12 + 2 * 48),
+    *(
+        (call("aten::pow", [[4, 3], NONE], values=["", exponent]), each * 12, 4 * 24)
+        for exponent, each in (("2", 1), ("3.", 2), ("0.5", 1), ("1", 0), ("2.5", 1), ("", 1))
+    ),
+    (call("aten::pow", [[4, 3], [4, 3]]), 12, 4 * 36),
+    # A difference, a square and a sum.
+    (call("aten::mse_loss", [[4, 3], [4, 3], NONE], values=["", "", "1"]), 36, 4 * 25),
+    (call("aten::mse_loss", [[4, 3], [4, 3], NONE], values=["", "", "0"]), 24, 4 * 36),
     (call("aten::silu", [[4, 3]]), 60, 4 * 24),
     (call("aten::gelu", [[4, 3], NONE], values=["", "tanh"]), 96, 4 * 24),
     (call("aten::gelu", [[4, 3], NONE], values=["", "none"]), 60, 4 * 24),

@@ -41,6 +41,19 @@ def table(*events: Any) -> rw.Kernels:
     return read(json.dumps({"schemaVersion": 1, "traceEvents": events}).encode(), idle=False)
 
 
+@pytest.mark.parametrize(
+    ("element", "size"),
+    [(f"{ANONYMOUS}OpaqueType<2u>, ", 2), ("at::native::OpaqueType<8>, ", 8), ("float, ", 4), ("c10::Half, ", 2)],
+)
+def test_the_kernel_of_joined_tensors_has_the_size_of_their_elements(element: str, size: int) -> None:
+    name = f"void {ANONYMOUS}CatArrayBatchedCopy_contig<{element}unsigned int, 3, 128, 1>({element[:-2]}*)"
+    joined = op("aten::cat", 1, [[[5, 11], [2, 11]], []], ["TensorList", "Scalar"])
+    kernels = table(joined, kernel(name, 9, 1))
+    assert (kernels.flops.tolist(), kernels.bytes.tolist()) == ([0], [2 * 77 * size])
+    of_bytes = name.replace(f"<{element}unsigned int, 3, 128, 1>", "_vectorized<128, 1, 16, 8>")
+    assert np.isnan(table(joined, kernel(of_bytes, 9, 1)).bytes).all()
+
+
 MUL = ("aten::_foreach_mul_", 1, [SIZES, []], ["TensorList", "Scalar"])
 
 

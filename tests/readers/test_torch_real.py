@@ -154,14 +154,8 @@ def test_a_training_step_has_its_products_once_forward_and_twice_backward(name: 
     adam = kernels.names.tolist().index("aten::_fused_adam_")
     assert (kernels.flops[adam], kernels.bytes[adam]) == (2 * 13 * parameters, 2 * 7 * 2 * parameters)
     assert (kernels.precision[adam], kernels.count[adam]) == ("bf16", 2)
-    by_phase = kernels.groupby("phase")
-    if "compiled" in name:
-        # All of each phase is known, so no column says how much.
-        assert "known share of time" not in by_phase.extra
-    else:
-        known = dict(zip(*(by_phase.extra[one] for one in ("phase", "known share of time")), strict=True))
-        assert (known["forward"], known["optimizer"]) == (1, 1)
-        assert known["backward"] < 1
+    # All of each phase is known, so no column says how much.
+    assert "known share of time" not in kernels.groupby("phase").extra
 
 
 def test_products_of_a_serving_step_have_the_flops_and_bytes_of_their_shapes() -> None:

@@ -758,6 +758,21 @@ of_tensors("powsum", each=2, roots=0, result="", item=2)
 of_tensors("max", each=1, roots=0, result="", item=2)
 
 
+@rule("aten::mse_loss_backward")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    n, d = draw(1, 99), draw(1, 99)
+    given = [tensor("fp32", n, d)] * 3
+    # 2 (x - target) times the gradient.
+    return op("aten::mse_loss_backward", *given, value(1)), 3 * n * d, 4 * 4 * n * d
+
+
+@rule("fbgemm::permute_pooled_embs_auto_grad")
+def _(draw: Draw) -> tuple[OpCall, float, float]:
+    n, d, tables = draw(1, 99), draw(1, 99), draw(1, 9)
+    lists_of_tables = [tensor("int64", tables + 1), tensor("int64", tables)] * 2
+    return op("fbgemm::permute_pooled_embs_auto_grad", tensor("fp32", n, d), *lists_of_tables), 0, 2 * 4 * n * d
+
+
 @rule("aten::_foreach_copy_")
 def _(draw: Draw) -> tuple[OpCall, float, float]:
     (given,), _, n = lists(draw, 1)
@@ -1492,6 +1507,8 @@ ARGUMENT_NAMES: Final[dict[str, set[str]]] = {
     "offsets": {"offs"},
     "result": {"out_dtype", "dtype"},
     "read": {
+        "grad_output",
+        "target",
         *("mean", "rstd", "weight", "save_mean", "save_var", "save_invstd"),
         *("self", "other", "exponent", "tensor1", "tensor2", "tensors1", "weights", "src", "end", "min", "max"),
     },

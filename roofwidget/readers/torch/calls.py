@@ -43,8 +43,8 @@ _ARGUMENTS: Final[Mapping[str, int]] = {
     for count, words in {
         1: "relu sqrt rsqrt reciprocal exp log sin cos tanh erf sigmoid silu square neg abs",
         2: "cat mm bmm _int_mm mv dot gelu maximum minimum max min mul div sigmoid_backward tanh_backward "
-        "silu_backward",
-        3: "add sub _softmax _log_softmax index_select gelu_backward threshold_backward native_dropout "
+        "silu_backward pow eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor",
+        3: "where mse_loss add sub _softmax _log_softmax index_select gelu_backward threshold_backward native_dropout "
         "native_dropout_backward",
         4: "_softmax_backward_data _log_softmax_backward_data",
         5: "addmm baddbmm addmv native_layer_norm embedding",
@@ -64,6 +64,8 @@ _MAX_LISTED: Final = 8
 _MAX_ELEMENTS: Final = 2**63
 _MAX_TEXT_LETTERS: Final = 10_000
 _OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
+# Kernels that only move elements are compiled for their size.
+_KNOWN: Final = {**_OURS, **_DTYPES, **{f"OpaqueType<{size}>": ("", size) for size in (1, 2, 4, 8, 16)}}
 
 
 def precision_of(dtype: str) -> str | None:
@@ -74,7 +76,7 @@ def precision_of(dtype: str) -> str | None:
     >>> precision_of("c10::BFloat16"), precision_of("bf16"), precision_of("Scalar")
     ('bf16', 'bf16', None)
     """
-    known = _DTYPES.get(dtype) or _OURS.get(dtype)
+    known = _KNOWN.get(dtype)
     return known[0] if known else None
 
 
@@ -91,7 +93,7 @@ def whole(text: str) -> int | None:
 
 def itemsize_of(dtype: str) -> int | None:
     """Return the bytes of an element of a dtype, by PyTorch's name or ours; None if it is unknown."""
-    known = _DTYPES.get(dtype) or _OURS.get(dtype)
+    known = _KNOWN.get(dtype)
     return known[1] if known else None
 
 
@@ -382,7 +384,7 @@ class OpCall:
 
     def _dtype(self, position: int) -> tuple[str, int] | None:
         word = self.types[position] if self.types is not None and position < len(self.types) else None
-        return (_DTYPES.get(word) or _OURS.get(word)) if isinstance(word, str) else None
+        return _KNOWN.get(word) if isinstance(word, str) else None
 
     def _is_tensor(self, position: int, sizes: Sequence[object]) -> bool:
         """Whether an argument is a tensor: it has sizes, or no sizes but a dtype (a single number on the device)."""

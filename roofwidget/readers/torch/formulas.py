@@ -23,6 +23,16 @@ from roofwidget.workloads.ops.elementwise import BINARY, GRADIENTS, UNARY
 from roofwidget.workloads.ops.formulas import attended
 from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
 
+_NUMBER: Final = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{0,9})?")
+_POWERS: Final[Mapping[float, tuple[str, ...]]] = {
+    2: ("square",),
+    3: ("square", "multiply"),
+    0.5: ("sqrt",),
+    -0.5: ("rsqrt",),
+    -1: ("reciprocal",),
+    1: (),
+}
+"""The functions that raise to a power. Other powers are one function, as exp is."""
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _HALF: Final = Convention("half", causal="half").environment
 SOFTMAX_GRADIENT: Final = 4
@@ -224,12 +234,37 @@ def _causal_mask(call: OpCall, position: int, aligned: CausalMask) -> CausalMask
     return known.get(call.value(position), CausalMask.UNKNOWN)
 
 
-def _binary(call: OpCall, each: int) -> OpWork:
+def _binary(call: OpCall, each: int, result: int | None = None) -> OpWork:
     a = call.tensor(0)
     b = call.tensor(1) if call.has(1) else ()
     written = a if call.name.endswith("_") else _stretched(a, b)
     rule = f"{each} per result of {call.name}"
-    return OpWork("element by element", each * prod(written), call.moved(prod(written)), rule, vector=True)
+    moved = call.moved(prod(written), size=result)
+    return OpWork("element by element", each * prod(written), moved, rule, vector=True)
+
+
+def _power(call: OpCall) -> OpWork:
+    number = _NUMBER.fullmatch(call.value(1))
+    functions = _POWERS.get(float(number[0])) if number else None
+    return _binary(call, 1 if functions is None else sum(map(element_flops, functions)))
+
+
+def _chosen(call: OpCall) -> OpWork:
+    given = [at for at in (1, 2) if call.has(at)]
+    if not given:
+        raise NotEnoughArguments
+    shape = call.tensor(0)
+    for at in given:
+        shape = _stretched(shape, call.tensor(at))
+    moved = call.moved(prod(shape), given[0])
+    return OpWork("element by element", 0, moved, f"{call.name} computes nothing", vector=True)
+
+
+def _squared_loss(call: OpCall) -> OpWork:
+    n, is_reduced = prod(call.tensor(0)), call.value(2) != "0"
+    each = 3 if is_reduced else 2
+    moved = call.moved(1 if is_reduced else n)
+    return OpWork("reduction", each * n, moved, f"{each} per element of {call.name}", vector=True)
 
 
 def _stretched(a: Dims, b: Dims) -> Dims:
@@ -372,8 +407,9 @@ def _embedding_gradient(call: OpCall) -> OpWork:
 
 def _joined(call: OpCall) -> OpWork:
     elements = sum(map(prod, call.tensors(0)))
-    # A list of tensors is recorded with one type for the list, not with the dtype of its tensors. The result has it.
-    size = call.result_itemsize()
+    # A list of tensors is recorded with one type for the list, not with the dtype of its tensors. The result has it, or
+    # the name of the kernel.
+    size = call.result_itemsize() or call.itemsize(0)
     return OpWork("copy", 0, None if size is None else 2 * elements * size, f"{call.name} computes nothing")
 
 
@@ -478,6 +514,15 @@ _ELEMENTS: Final[_Formulas] = {
         *((w, partial(_binary, each=element_flops(f))) for w, f in _PAIRS.items()),
     )
 }
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
+_CHOICES: Final = ("masked_fill", "bitwise_and", "bitwise_or", "bitwise_xor")
+_CHANGES: Final[_Formulas] = {
+    **{f"aten::{word}": partial(_binary, each=element_flops("maximum"), result=1) for word in _COMPARISONS},
+    **{f"aten::{word}{place}": partial(_binary, each=0) for place in ("", "_") for word in _CHOICES},
+    "aten::where": _chosen,
+    "aten::pow": _power,
+    "aten::mse_loss": _squared_loss,
+}
 _NORMS: Final[_Formulas] = {
     "aten::native_layer_norm": _layer_norm,
     "aten::native_layer_norm_backward": partial(_norm_gradient, x=1, read=(3, 4, 5), weight=5, bias=6),
@@ -502,6 +547,7 @@ FORMULAS: Final[_Formulas] = {
     **_CONVOLUTIONS,
     **_ATTENTION,
     **_ELEMENTS,
+    **_CHANGES,
     **dict.fromkeys(("aten::gelu", "aten::gelu_"), _gelu),
     "aten::gelu_backward": _gelu_gradient,
     **{f"aten::{word}_backward": partial(_gradient, function=word) for word in ("sigmoid", "tanh", "silu")},
@@ -531,6 +577,8 @@ VALUED: Final = frozenset(
         "aten::gelu",
         "aten::gelu_",
         "aten::gelu_backward",
+        "aten::pow",
+        "aten::mse_loss",
         "aten::embedding_dense_backward",
         "aten::index_select",
         "aten::_scaled_mm",

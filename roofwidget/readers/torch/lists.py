@@ -1,7 +1,8 @@
 """The dtypes of lists of tensors: a trace records none, but kernels and operations inside tell them.
 
 The names of the kernels that walk over lists have the dtypes as arguments of a template, as in
-``FusedAdamMathFunctor<float, 4, …>``. Where PyTorch runs an operation per tensor, the operations inside have dtypes.
+``FusedAdamMathFunctor<float, 4, …>``, or the size of an element, as in ``CatArrayBatchedCopy<OpaqueType<2u>, …>``.
+Where PyTorch runs an operation per tensor, the operations inside have dtypes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from roofwidget.readers.torch.events import Collected, WholeColumn
 from roofwidget.readers.torch.nesting import Nest, Positions
 from roofwidget.support.arrays import Integers
 
-_OVER_LISTS: Final = ("aten::_foreach_", "aten::_fused_ad", "aten::_fused_sgd", "aten::_amp_foreach_")
+_OVER_LISTS: Final = ("aten::cat", "aten::_foreach_", "aten::_fused_ad", "aten::_fused_sgd", "aten::_amp_foreach_")
+_JOINED: Final = re.compile(
+    r"CatArrayBatchedCopy\w*<(?:at::native::(?:\(anonymous namespace\)::)?)?(?:OpaqueType<(\d+)u?>|([\w:]+)),"
+)
 _FUNCTOR: Final = re.compile(r"\b([A-Za-z]\w*Functor\w*)<([^()]{0,300})")
 _ARGUMENT: Final = re.compile(r"[^,<>]+(?:<[^<>]*>)?")
 
@@ -89,6 +93,10 @@ def dtypes_of_kernel(name: str) -> tuple[str, ...]:
     >>> dtypes_of_kernel("vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, 3>(int)")
     ()
     """
+    joined = _JOINED.search(name)
+    if joined is not None:
+        dtype = f"OpaqueType<{joined[1]}>" if joined[1] else joined[2]
+        return (dtype,) if _is_dtype(dtype) else ()
     functor = _FUNCTOR.search(name) if "multi_tensor_apply_kernel" in name else None
     if functor is None:
         return ()

@@ -78,6 +78,8 @@ Nk the rows of queries and keys, and d the size of a head.
 | convolutions | 2 x results x input channels of a group x kernel size; backwards the same for each gradient |
 | attention | 4 B H Nq Nk d, half of it if causal and Nq = Nk; 2.5 times that backwards; its softmax is not counted |
 | element-wise | as our operators: ``add``, ``mul`` 1 per result, ``silu`` 5, ``gelu`` 5, or 8 with tanh |
+| comparisons, ``pow`` | 1 per result; a third power 2 |
+| ``mse_loss`` | 3 per element, 2 without a sum; 3 backwards |
 | gradients of functions | ``relu`` 1 per result, ``sigmoid`` and ``tanh`` 3, ``silu`` 9, ``gelu`` 11, or 16 with tanh |
 | ``native_dropout`` | 3 per element, 2 backwards |
 | ``native_layer_norm``, ``native_group_norm`` | 8 per element and 3 per row or group (6 without weights) |
@@ -98,7 +100,7 @@ Nk the rows of queries and keys, and d the size of a head.
 | ``_fused_adagrad_`` | 7 per parameter; decay 2 more |
 | maximum pooling | elements of a window - 1 per result; backwards 1 per element of the gradient |
 | mean pooling | elements of a window per result, padding included; backwards 1 more per result |
-| copies, fills, look-ups, ``cat``, writes of a cache | 0 |
+| copies, fills, look-ups, ``cat``, ``where``, ``masked_fill``, bits, writes of a cache | 0 |
 
 Attention with a causal mask and Nq unlike Nk counts the pairs that the mask leaves. PyTorch's ``is_causal`` aligns the
 mask top-left: the first query sees the first key. The kernels of flash_attn from 2.1 on, which
