@@ -75,6 +75,14 @@ def test_times_are_exact_beyond_what_a_double_holds_in_nanoseconds() -> None:
     assert rw.read(FIXTURES / "gfx90a").time.tolist() == [48.32e-6, 9.12e-6, 231e-6]
 
 
+def test_times_that_are_means_of_several_passes_keep_their_decimals(tmp_path: Path) -> None:
+    changed(tmp_path, "pmc_perf.csv", ",1700000000000000123,", ",1700000000000000123.75,")
+    (path,) = tmp_path.glob("pmc_perf.csv")
+    text = path.read_bytes().decode()
+    path.write_bytes(text.replace(",1700000000000048443,", ",1700000000000048445.5,", 1).encode())
+    assert rw.read(tmp_path).time[TRIAD] == pytest.approx(48_321.75e-9, rel=1e-12)
+
+
 def test_a_kernel_without_flops_is_listed_with_zero_and_bound_by_its_memory() -> None:
     kernels = rw.read(FIXTURES / "gfx90a")
     assert (kernels.names[WIPE], kernels.flops[WIPE]) == ("wipe(float*, unsigned long)", 0)

@@ -259,19 +259,25 @@ def _ids(rows: DelimitedTable) -> Integers | None:
     return None if name is None else _whole(rows, name)
 
 
-def _whole(rows: DelimitedTable, name: str) -> Integers:
-    """Return whole numbers as exact ints, because a double cannot hold nanoseconds since 1970 exactly."""
+def _whole(rows: DelimitedTable, name: str, *, is_mean: bool = False) -> Integers:
+    """Return whole numbers as exact ints, because a double cannot hold nanoseconds since 1970 exactly.
+
+    With `is_mean`, numbers may have decimals, which are left out.
+    """
     cells = rows.texts(name)
     # An array of texts has room for the longest text in every row.
     if max(map(len, cells), default=0) <= _MAX_DIGITS:
         with suppress(ValueError, OverflowError):
             return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)
     numbers = rows.numbers(name)
-    return np.array([_exactly(rows, name, row, number) for row, number in enumerate(numbers.tolist())], dtype=np.int64)
+    exact = [_exactly(rows, name, row, number, is_mean=is_mean) for row, number in enumerate(numbers.tolist())]
+    return np.array(exact, dtype=np.int64)
 
 
-def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
+def _exactly(rows: DelimitedTable, name: str, row: int, number: float, *, is_mean: bool) -> int:
     cell = rows.texts(name)[row].strip()
+    if is_mean and cell.partition(".")[2].isdecimal():
+        cell = cell.partition(".")[0]
     if len(cell) <= _MAX_DIGITS and cell.isdecimal() and int(cell) < COUNTER_LIMIT:
         return int(cell)
     # A spreadsheet rounds nanoseconds since 1970, which makes all durations wrong.
@@ -293,7 +299,9 @@ def seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
     """Return the seconds of each row (None if the table has no times), and the columns that they come from."""
     start, end, duration = (first_in(words, rows.columns) for words in (_START, _END, _DURATION))
     if start is not None and end is not None:
-        elapsed = _whole(rows, end) - _whole(rows, start)
+        # rocprof-compute writes the means of its passes, which are no whole numbers.
+        elapsed = _whole(rows, end, is_mean=True) - _whole(rows, start, is_mean=True)
+        elapsed = elapsed + (_decimals(rows.texts(end)) - _decimals(rows.texts(start)))
         if (elapsed < 0).any():
             raise rows.error(int((elapsed < 0).argmax()), end, f"the kernel ends before it starts ('{start}')")
         steps = np.maximum(_steps(rows.texts(start)), _steps(rows.texts(end)))
@@ -302,6 +310,18 @@ def seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
     if duration is None:
         return None, ""
     return rows.numbers(duration) / _NANOSECONDS, duration
+
+
+def _decimals(cells: Sequence[str]) -> Floats:
+    """Return what is behind the point of each cell without an exponent.
+
+    Examples
+    --------
+    >>> _decimals(["1248227792639148.5", "1700000000000000123", "8.1097E+14"]).tolist()
+    [0.5, 0.0, 0.0]
+    """
+    behind = [cell.strip().partition(".")[2] for cell in cells]
+    return np.array([float(f"0.{digits}") if digits.isdecimal() else 0.0 for digits in behind])
 
 
 def _steps(cells: Sequence[str]) -> Floats:
