@@ -300,8 +300,8 @@ def seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
     start, end, duration = (first_in(words, rows.columns) for words in (_START, _END, _DURATION))
     if start is not None and end is not None:
         # rocprof-compute writes the means of its passes, which are no whole numbers.
-        elapsed = _whole(rows, end, is_mean=True) - _whole(rows, start, is_mean=True)
-        elapsed = elapsed + (_decimals(rows.texts(end)) - _decimals(rows.texts(start)))
+        whole = _whole(rows, end, is_mean=True) - _whole(rows, start, is_mean=True)
+        elapsed = whole + (_decimals(rows.texts(end)) - _decimals(rows.texts(start)))
         if (elapsed < 0).any():
             raise rows.error(int((elapsed < 0).argmax()), end, f"the kernel ends before it starts ('{start}')")
         steps = np.maximum(_steps(rows.texts(start)), _steps(rows.texts(end)))
