@@ -1168,6 +1168,14 @@ def test_a_prefill_without_sums_has_at_least_the_pairs_of_equal_lengths() -> Non
     assert (work.flops, work.flops_are) == (4 * 4 * 64 * 22, Certainty.AT_LEAST)
 
 
+def test_a_prefill_with_the_squares_of_its_lengths_has_at_least_the_pairs_of_its_own_tokens() -> None:
+    q = tensor("bf16", 10, 4, 64)
+    step = Step(Requests(2, 10, None, 8**2 + 2**2, None), Requests())
+    work = known(op("vllm::unified_attention_with_output", q, q, q, q, step=step))
+    # Of 8 and 2 tokens: 36 + 3 pairs.
+    assert (work.flops, work.flops_are) == (4 * 4 * 64 * 39, Certainty.AT_LEAST)
+
+
 def test_a_decode_without_sums_is_unknown() -> None:
     q = tensor("bf16", 10, 4, 64)
     step = Step(Requests(), Requests(10, 10, None, None, None))

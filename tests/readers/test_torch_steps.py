@@ -35,6 +35,10 @@ def drawn(seed: int, most_tokens: int) -> list[tuple[int, int]]:
             Step(Requests(2, 6144, None, None, None), Requests(3, 3, None, None, None)),
         ),
         (
+            "execute_context_2(30_500)_generation_3(3)",
+            Step(Requests(2, 30, None, 500, None), Requests(3, 3, None, None, None)),
+        ),
+        (
             "execute_context_0(0)_generation_3(3)",
             Step(NONE, Requests(3, 3, None, None, None)),
         ),

@@ -214,8 +214,12 @@ def _without_step(given: Given, columns: _Columns) -> _Pairs:
     keys = columns.rows if given.has("k") and not _reads_cache(given) else None
     if not prefill.count or prefill.sq is None or prefill.sq > columns.rows:
         return _Pairs(None, keys, f"the keys are in a cache; needs {missing}", keys_are=Certainty.AT_LEAST)
-    least = _balanced(prefill.sq, prefill.count, causal=True) + (decode.sq or 0)
-    why = f"equal lengths without context (lower bound: lengths unknown); exact with {missing}"
+    if prefill.sqsq is None:
+        own, lengths = _balanced(prefill.sq, prefill.count, causal=True), "equal lengths"
+    else:
+        own, lengths = (prefill.sqsq + prefill.sq) // 2, "the squares of the lengths"
+    least = own + (decode.sq or 0)
+    why = f"{lengths} without context (lower bound: lengths unknown); exact with {missing}"
     rows = total([prefill.sq, decode.sq])
     return _Pairs(least, rows, why, Certainty.AT_LEAST, Certainty.AT_LEAST, rows=rows)
 

@@ -7,7 +7,7 @@ without the length of any request.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _NUMBER: Final = r"\d{1,18}"
@@ -151,7 +151,7 @@ def captured_batch(text: str) -> int | None:
 
 
 _CAPTURE: Final = re.compile(rf"capture_({_NUMBER})(?:_[A-Za-z_]{{1,64}})?")
-_SUMS: Final = rf"sq{_NUMBER}sk{_NUMBER}sqsq{_NUMBER}sqsk{_NUMBER}|{_NUMBER}"
+_SUMS: Final = rf"sq{_NUMBER}sk{_NUMBER}sqsq{_NUMBER}sqsk{_NUMBER}|{_NUMBER}(?:_{_NUMBER})?"
 _VLLM: Final = re.compile(
     rf"execute_(?:({_NUMBER})_)?context_({_NUMBER})\(({_SUMS})\)_generation_({_NUMBER})\(({_SUMS})\)"
 )
@@ -168,9 +168,10 @@ def _vllm(found: re.Match[str]) -> Step:
 
 def _vllm_requests(count: int, text: str) -> Requests:
     numbers = [int(number) for number in re.findall(_NUMBER, text)]
-    if len(numbers) == 1:
-        return _of_tokens(count, numbers[0])
-    return Requests(count, *numbers)
+    # Some builds of vLLM write the tokens and the sum of their squares, as TraceLens @171dd747 reads them.
+    if len(numbers) == 2:  # noqa: PLR2004 - both
+        return replace(_of_tokens(count, numbers[0]), sqsq=numbers[1])
+    return _of_tokens(count, numbers[0]) if len(numbers) == 1 else Requests(count, *numbers)
 
 
 def _of_tokens(count: int, tokens: int | None) -> Requests:
