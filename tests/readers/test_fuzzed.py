@@ -41,11 +41,10 @@ def test_one_long_cell_does_not_take_its_room_in_every_row() -> None:
         rw.read(data)
 
 
-def test_a_number_with_thousands_of_zeros_before_it_is_refused_by_its_row() -> None:
+def test_thousands_of_zeros_before_a_number_change_nothing() -> None:
     rows = f"1,gemm,{'0' * 5000}7,9.5\n"
     data = f"Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp\n{rows}".encode()
-    with pytest.raises(rw.ProfileError, match="End_Timestamp"):
-        rw.read(data)
+    assert rw.read(data).time.tolist() == [2.5e-9]
 
 
 def test_the_error_for_a_long_value_fits_on_a_screen() -> None:
