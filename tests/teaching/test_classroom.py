@@ -228,6 +228,14 @@ def test_the_first_answer_of_a_page_without_answers_counts_and_others_are_noted(
     assert found.points == 3
 
 
+def test_no_page_takes_the_place_of_another_one(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ClassKey, "file_letters", lambda *_: "same")
+    write(course.students, "id\n학생\n선생\n학교\n")
+    pages = course.pages()
+    assert list(pages) == ["학생", "선생", "학교"]
+    assert [course.record(page)["id"] for page in pages.values()] == list(pages)
+
+
 def test_another_title_gives_other_numbers(course: Course) -> None:
     page = course.pages()["007"]
     write(course.sheet, SHEET.replace("Sheet 1", "Exam"))

@@ -67,7 +67,9 @@ def class_pages(
             page = student_page(asked, student, head, questions, _items(Path(sheet), questions))
         else:
             page = live_page(asked, student, head, questions, today, is_shown=answers == "shown")
-        name = f"sheet-{''.join(slug(student.id))}-{secret.file_letters(asked, student.id)}.html"
+        stem = f"sheet-{''.join(slug(student.id))}-{secret.file_letters(asked, student.id)}"
+        # Ids without letters of ASCII have the same name up to the secret letters, which are few.
+        name = f"{stem}.html" if f"{stem}.html" not in pages else f"{stem}-{len(rows) + 1}.html"
         pages[name] = page
         rows.append([student.id, student.name, student.email, name])
     # A refused sheet leaves no key behind.
