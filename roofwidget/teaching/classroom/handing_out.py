@@ -59,7 +59,8 @@ def class_pages(
     is_new = not Path(key).exists()
     secret = new_key() if is_new else read_key(Path(key))
     today = datetime.now().astimezone().date()
-    rows, pages = [], {}
+    rows: list[list[str]] = []
+    pages: dict[str, str] = {}
     for student in listing:
         questions = secret.questions(asked, student.id)
         head = head_of(asked, student, secret.token(asked, student.id), questions)
