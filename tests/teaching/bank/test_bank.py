@@ -337,6 +337,14 @@ def test_no_text_calls_a_rule_of_a_compiler_impossible() -> None:
         assert not impossible.search(f"{one.truth} {one.question.answer}")
 
 
+@pytest.mark.parametrize("key", ["int8-layer-from-hbm", "int8-layer-from-vmem", "flash-no-reuse-intensity"])
+def test_an_explanation_with_a_number_near_the_answer_prints_the_answer_too(key: str) -> None:
+    for seed in SEEDS[:20]:
+        question = replace(bank(seed)[key], tolerance=math.log2(1.001), wrong_answers={})
+        found = re.findall(r"[0-9][0-9,.]*", question.explanation)
+        assert any(question.check(number).correct for number in found), question.explanation
+
+
 def test_an_explanation_prints_an_answer_that_counts_as_right_where_marks_are_given() -> None:
     """A sheet may have 0.1 % of tolerance. Whoever types the answer of an explanation has four digits of it."""
     for entry in package_entries():
