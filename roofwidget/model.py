@@ -22,7 +22,7 @@ from traitlets import TraitError
 from roofwidget import wire, workloads
 from roofwidget.analysis import bound_lenient, bound_report, compare_runs, kernel_moves, projection, verdict
 from roofwidget.chips import FORMER_IDS, NETWORK, Chip, MissingFigureError, chip_of_saved_id
-from roofwidget.chips.catalogue import fitting_chips_in
+from roofwidget.chips import chip as look_up
 from roofwidget.export import answers, embed, engine, fallback, graph_link, page, pictures, session, table
 from roofwidget.export.engine import Picture, Style, Theme
 from roofwidget.face import Faced, telling
@@ -143,8 +143,8 @@ class RooflineModel(Faced):
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
         elif isinstance(kernels, Kernels) and kernels.source and kernels.totals()["time"] > 0:
-            traits["chips"] = fitting_chips_in(kernels.warnings)
-            names = listed(chip.id for chip in traits["chips"])
+            traits["chips"] = [*kernels.fitting_chips]
+            names = listed(kernels.fitting_chips)
             shown = f"; shown on {names} by its memory and units" if names else ", so its kernels have no roof"
             warnings.warn(f"{kernels.source} names no chip{shown}; {NO_CHIPS_HINT}", UserWarning, stacklevel=2)
         own = {name: traits.pop(name) for name in [*traits] if name in TRAITS}
@@ -397,7 +397,7 @@ class RooflineModel(Faced):
         with self.hold_trait_notifications():
             if self.graphs:
                 self.graph = None
-            ran_on = fitting_chips_in(found.warnings) if found.chip is None else [found.chip]
+            ran_on = [look_up(one) for one in found.fitting_chips] if found.chip is None else [found.chip]
             if ran_on:
                 known = {chip.id for chip in self.all_chips}
                 self.chips = (*(chip for chip in ran_on if chip.id not in known), *self.chips)

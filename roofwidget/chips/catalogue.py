@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -18,12 +18,10 @@ from roofwidget.chips.figures import Source
 from roofwidget.support.arguments import text_argument
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.support.text_tables import without_surrogates
-from roofwidget.units import format_quantity
 
 _MAX_NEAREST_NAMES: Final = 5
 # Drivers keep some of the memory for themselves.
 _LEAST_MEMORY: Final = 0.9
-_ARE_THOSE_OF: Final = "are those of"
 FORMER_IDS: Final = {"rtx-pro-6000": "rtx-pro-6000-workstation", "apple-m4-max": "apple-m4-max-40"}
 """Ids of release 1.0.0 that are now names of several chips, with the id of the chip whose figures they had."""
 
@@ -278,23 +276,3 @@ def fitting_chips(memory: float, units: float) -> list[str]:
         )
 
     return [one.id for one in chips() if fits(one)]
-
-
-def fitting_words(memory: float, units: float) -> str:
-    """Return text for the end of a warning: which chips have this memory and as many units; empty if none has."""
-    found = fitting_chips(memory, units)
-    have = f"a memory of {format_quantity(memory, 'B')} and {units:g} units"
-    return f"; {have} {_ARE_THOSE_OF} {listed(found)}" if found else ""
-
-
-def fitting_chips_in(warnings: Iterable[str]) -> list[Chip]:
-    """Return the chips that warnings of `fitting_words` name.
-
-    Examples
-    --------
-    >>> found = fitting_chips_in(["no shapes", "the trace names no device" + fitting_words(206_141_652_992, 304)])
-    >>> [one.id for one in found]
-    ['mi300x']
-    """
-    named = re.findall("'([^']+)'", "".join(warning.partition(_ARE_THOSE_OF)[2] for warning in warnings))
-    return [one for one in chips() if one.id in named] if named else []

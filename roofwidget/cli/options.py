@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.chips import Chip, UnknownChipError, chip, load_chips
-from roofwidget.chips.catalogue import fitting_chips_in
 from roofwidget.cli.several import DIFFERENT_CHIPS, Several, read_given
 from roofwidget.kernels.filters import phase_column
 from roofwidget.kernels.table import Kernels
@@ -201,18 +200,17 @@ def chip_of(kernels: Kernels, given: str | None, path: str, clock: str | None = 
     found = ran_on if given is None else chip_called(given)
     if ran_on is not None and found is not None and ran_on.name != found.name:
         say(f"{path}: ran on {ran_on.name}, and --chip judges it by {found.name}")
-    fitting = [one.id for one in fitting_chips_in(kernels.warnings)]
+    fitting = kernels.fitting_chips
+    fits = f"its memory and units are those of {listed(fitting)}"
     if found is None:
-        about = next(
-            (text for text in kernels.warnings if fitting_chips_in([text]) or text.startswith(DIFFERENT_CHIPS)), ""
-        )
+        about = next((text for text in kernels.warnings if text.startswith(DIFFERENT_CHIPS)), fits if fitting else "")
         why = f"its kernels have no roof: {about}" if about else "names no chip, so its kernels have no roof"
         raise ValueError(
             f"{path}: {why}; say which chip they ran on, for example with --chip {[*fitting, 'h100-sxm'][0]} "
             "('roofwidget chips' lists all)"
         )
     if ran_on is None and fitting and found.id not in fitting and not str(given).lower().endswith(".toml"):
-        say(f"{path}: --chip judges it by {found.name}; its memory and units are those of {listed(fitting)}")
+        say(f"{path}: --chip judges it by {found.name}; {fits}")
     return found if clock is None else found.at_clock(clock)
 
 

@@ -188,6 +188,7 @@ def to_table(kernels: Kernels, columns: Mapping[str, Any]) -> Any:
         "version": _VERSION,
         "chip": kernels.chip and kernels.chip.to_dict(),
         "source": kernels.source,
+        "fitting_chips": kernels.fitting_chips,
         "warnings": kernels.warnings,
         "series": kernels.series,
         "communication": kernels.communication and kernels.communication.to_dict(),
@@ -230,6 +231,7 @@ def facts_of(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
             "warnings": list(facts["warnings"]),
             "series": bool(facts["series"]),
             # Files of earlier versions lack them.
+            "fitting_chips": list(facts.get("fitting_chips", ())),
             "communication": facts.get("communication") and Communication.from_dict(facts["communication"]),
             "activity": facts.get("activity") and Activity.from_dict(facts["activity"]),
         }

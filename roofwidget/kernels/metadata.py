@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels import column_meanings, columns
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.support.arguments import mapping_argument, text_argument
+from roofwidget.support.arguments import list_argument, mapping_argument, text_argument
 from roofwidget.support.did_you_mean import choose_from
 from roofwidget.units import format_percent, format_quantity
 
@@ -76,6 +76,11 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
                 column if hasattr(column, "__len__") else np.broadcast_to(column, n), name, n
             )
     return MappingProxyType(found)
+
+
+def text_list(given: Any, what: str, example: str) -> tuple[str, ...]:
+    """Return checked texts."""
+    return tuple(text_argument(text, f"each of {what}") for text in list_argument(given, what, example))
 
 
 def texts_by_name(given: Mapping[str, str] | None, what: str, example: str) -> Mapping[str, str]:

@@ -40,6 +40,7 @@ def with_series(table: Kernels, name: str, rows: Kernels) -> Kernels:
         program=table.program,
         steps=table.steps,
         source=table.source,
+        fitting_chips=list(dict.fromkeys([*table.fitting_chips, *rows.fitting_chips])),
         warnings=list(dict.fromkeys([*table.warnings, *rows.warnings])),
         series=True,
         **kept,

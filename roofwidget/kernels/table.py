@@ -37,6 +37,7 @@ from roofwidget.kernels.metadata import (
     TextsByName,
     extra_columns,
     origins,
+    text_list,
     texts_by_name,
 )
 from roofwidget.kernels.names import displayed, numbered
@@ -51,7 +52,10 @@ if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget
 
 _OF_TABLE: Final = frozenset(
-    {"chip", "program", "steps", "warnings", "source", "read_as", "series", "communication", "activity"}
+    (
+        *("chip", "fitting_chips", "program", "steps", "warnings", "source", "read_as", "series"),
+        *("communication", "activity"),
+    )
 )
 """The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
@@ -96,6 +100,8 @@ class Kernels:
         that contains it, shape (m,).
     chip
         The chip that the kernels ran on, if the source names it.
+    fitting_chips
+        The ids of the catalogue's chips with the memory and the units of the device, if the source names no chip.
     program, steps
         Whole-program and per-step totals as `Kernels`, if the source has them.
     warnings
@@ -157,6 +163,7 @@ class Kernels:
         series: bool = False,
         communication: Communication | None = None,
         activity: Activity | None = None,
+        fitting_chips: Iterable[str] = (),
     ) -> None:
         if isinstance(names, DictColumn):
             self._names = columns.name_column(names)
@@ -179,11 +186,10 @@ class Kernels:
         self._extra = extra_columns(extra, n)
         self._launches = Launches.of(launches, launch_rows, n)
         self.chip = chip
+        self.fitting_chips = text_list(fitting_chips, "fitting_chips", "['h100-sxm']")
         self._program = program
         self._steps = steps
-        self.warnings = tuple(
-            text_argument(text, "each of warnings") for text in list_argument(warnings, "warnings", "['no times']")
-        )
+        self.warnings = text_list(warnings, "warnings", "['no times']")
         self.source = text_argument(source, "source")
         self.read_as = texts_by_name(read_as, "read_as", "{'format': 'table'}")
         self.series = bool(series)

@@ -26,7 +26,7 @@ _TEXTS: Final = ("precision", "category")
 _TABLES: Final = ("launches", "program", "steps")
 _KEYS: Final = (
     *("names", *_NUMBERS_BY_KEY, *_NUMBERS, *_TEXTS, "origin", "extra", "launch_rows", *_TABLES),
-    *("chip", "warnings", "source", "read_as", "communication", "activity"),
+    *("chip", "fitting_chips", "warnings", "source", "read_as", "communication", "activity"),
 )
 
 
@@ -58,6 +58,7 @@ def to_record(kernels: Kernels) -> dict[str, Any]:
         },
         "launch_rows": launch_rows.tolist(),
         "chip": None if kernels.chip is None else kernels.chip.to_dict(),
+        "fitting_chips": list(kernels.fitting_chips),
         "warnings": list(kernels.warnings),
         "source": kernels.source,
         "read_as": dict(kernels.read_as),
@@ -91,7 +92,7 @@ def from_record(record: Any) -> Kernels:
     n = len(names) if isinstance(names, list) else 0
     arguments = {
         word: known[word]
-        for word in ("names", *_NUMBERS, "launch_rows", "warnings", "source", "read_as")
+        for word in ("names", *_NUMBERS, "launch_rows", "fitting_chips", "warnings", "source", "read_as")
         if word in known
     }
     arguments |= {word: _checked(known[word], word) for word in _NUMBERS_BY_KEY if word in known}

@@ -94,6 +94,7 @@ class Profiles(Mapping[str, Any]):
         return concat({str(at): kernels for at, kernels in enumerate(tables)}).replace(
             category=categories,
             chip=chip,
+            fitting_chips=list(dict.fromkeys(one for kernels in self._read.values() for one in kernels.fitting_chips)),
             warnings=[*differ, *warned],
             source=counted(len(self), "profile"),
             activity=_together_busy([kernels.activity for kernels in self._read.values()]),

@@ -143,6 +143,7 @@ def every_column() -> rw.Kernels:
         source="run 1",
         warnings=["no counters", "\u00b5"],
         series=True,
+        fitting_chips=["mi300x"],
         communication=Communication(4.0, 7.0, 1.0),
         activity=Activity(9.0, 1.0, 11.0, 0.5, 2.0),
     )
@@ -150,7 +151,7 @@ def every_column() -> rw.Kernels:
 
 def assert_same(read: rw.Kernels, written: rw.Kernels) -> None:
     assert read == written
-    for fact in ("chip", "source", "warnings", "series", "communication", "activity"):
+    for fact in ("chip", "fitting_chips", "source", "warnings", "series", "communication", "activity"):
         assert getattr(read, fact) == getattr(written, fact)
     assert [list(one) for one in (read.extra, read.origin, read.flops_by_precision, read.bytes_by_level)] == [
         list(one) for one in (written.extra, written.origin, written.flops_by_precision, written.bytes_by_level)

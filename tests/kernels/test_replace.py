@@ -41,6 +41,7 @@ FULL: dict[str, Any] = {
     "series": False,
     "communication": Communication(4.0, 7.0, 1.0),
     "activity": Activity(9.0, 1.0, 11.0, 0.5, 2.0),
+    "fitting_chips": ("mi300x",),
 }
 CHANGED: dict[str, Any] = {
     "names": ["d", "e", "f"],
@@ -66,6 +67,7 @@ CHANGED: dict[str, Any] = {
     "series": True,
     "communication": None,
     "activity": None,
+    "fitting_chips": (),
 }
 ARGUMENTS = tuple(inspect.signature(rw.Kernels).parameters)
 
@@ -108,6 +110,7 @@ def arguments(kernels: rw.Kernels) -> dict[str, Any]:
         "series": kernels.series,
         "communication": kernels.communication,
         "activity": kernels.activity,
+        "fitting_chips": kernels.fitting_chips,
     }
 
 

@@ -763,10 +763,11 @@ def test_ratios_stay_in_parts_copies_frames_and_records() -> None:
 
 
 def test_a_record_keeps_the_times_of_the_devices_and_names_what_a_damaged_one_lacks() -> None:
-    table = RATIOS.replace(activity=Activity(9, 1, 11, 0.5, 2), communication=Communication(4, 7, 1))
+    both = {"activity": Activity(9, 1, 11, 0.5, 2), "communication": Communication(4, 7, 1)}
+    table = RATIOS.replace(**both, fitting_chips=["mi300x"])
     record = to_record(table)
     again = from_record(record)
-    assert (again.activity, again.communication) == (table.activity, table.communication)
+    assert (again.activity, again.communication, again.fitting_chips) == (*both.values(), ("mi300x",))
     del record["activity"]["gap"]
     with pytest.raises(ValueError, match=r"activity: .gap."):
         from_record(record)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips import NETWORK, Chip
-from roofwidget.chips.catalogue import fitting_words
+from roofwidget.chips.catalogue import fitting_chips
 from roofwidget.kernels.columns import MAIN_LEVEL, Bools, DictColumn, Floats
 from roofwidget.kernels.metadata import Activity
 from roofwidget.kernels.table import Kernels
@@ -25,6 +25,7 @@ from roofwidget.readers.torch.proposals import missing_for_kernel, proposed_for_
 from roofwidget.readers.torch.rows import Owners, Rows, WorkTable, dict_column, is_copy, with_words
 from roofwidget.support.arrays import Integers
 from roofwidget.support.did_you_mean import listed
+from roofwidget.units import format_quantity
 
 # -- idle time -----------------------------------------------------------------------------------------------------
 
@@ -305,19 +306,21 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
     )
 
 
-def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
-    """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings.
+def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, tuple[str, ...], list[str]]:
+    """Return the chip that the kernels ran on (None if the catalogue lacks it), chips that fit, and warnings.
 
-    If the devices that a trace lists are alike, the warning names the chips with such a memory and as many units.
+    If the devices that a trace lists are alike, chips with such a memory and as many units fit. The first warning names
+    them.
     """
     chip, about = _named_chip(collected, properties)
     entries = [entry for entry in list_at(properties, "deviceProperties") if isinstance(entry, dict)]
     alike = {(_number(entry.get("totalGlobalMem")), _number(entry.get("numSms"))) for entry in entries}
-    if chip is not None or len(alike) != 1 or not about:
-        return chip, about
-    ((memory, units),) = alike
-    more = "" if memory is None or units is None else fitting_words(memory, units)
-    return None, [f"{about[0]}{more}", *about[1:]]
+    memory, units = alike.pop() if len(alike) == 1 else (None, None)
+    if chip is not None or not about or memory is None or units is None:
+        return chip, (), about
+    found = tuple(fitting_chips(memory, units))
+    have = f"; a memory of {format_quantity(memory, 'B')} and {units:g} units are those of"
+    return None, found, [f"{about[0]}{have} {listed(found)}", *about[1:]] if found else about
 
 
 def _number(given: object) -> float | None:

@@ -267,7 +267,7 @@ def read(
     rows = rows if by_operation else in_parts(rows, table, owners)
     rows = rows if kept.all() else rows.where(kept[rows.device])
     calls = device_kernels(collected, table, rows, owners, phases, by_operation=by_operation)
-    calls.chip, about_chip = chip_of(collected, trace.properties)
+    calls.chip, calls.fitting_chips, about_chip = chip_of(collected, trace.properties)
     spans = Spans.of(collected, kept)
     messages += [*about_chip, *about_iterations, *about_replays]
     if about_replays and not captured and ALONE not in about_replays:
