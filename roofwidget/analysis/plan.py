@@ -185,13 +185,13 @@ class Plan:
                     "kernels": list(step.kernels),
                     "situation": step.situation,
                     "action": step.action,
-                    "gain_s": _finite(step.gain),
-                    "gain_share": _finite(self.share(step)),
+                    "gain_s": finite_or_none(step.gain),
+                    "gain_share": finite_or_none(self.share(step)),
                     "evidence": [
                         {
                             "text": fact.text,
                             "source": fact.source,
-                            "value": None if fact.value is None else _finite(fact.value),
+                            "value": None if fact.value is None else finite_or_none(fact.value),
                             "unit": fact.unit,
                             "is_estimate": fact.is_estimate,
                         }
@@ -687,5 +687,6 @@ def _notes(facts: _Facts, steps: Sequence[PlanStep]) -> tuple[str, ...]:
     return (*notes, *facts.latency.notes, *facts.bound.notes)
 
 
-def _finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, where None is unknown."""
     return float(value) if math.isfinite(value) else None

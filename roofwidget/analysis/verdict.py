@@ -271,7 +271,6 @@ def facts_of(
     kernels: Kernels,
     bound: Bound | None,
     *,
-    chip: Chip | None = None,
     runs: RunComparison | None = None,
     fusion: Fusion | None = None,
     what_if: bool = False,
@@ -286,8 +285,6 @@ def facts_of(
         The kernels of `bound`.
     bound
         Their bounds, or None without a roof.
-    chip
-        The chip that the kernels ran on; by default that of `bound`.
     runs
         An earlier run beside these kernels.
     fusion
@@ -301,7 +298,7 @@ def facts_of(
     """
     own = np.nan_to_num(kernels.self_time)
     idle = _is_idle(kernels)
-    ran = chip or kernels.chip or (None if bound is None else bound.chip)
+    ran = kernels.chip or (None if bound is None else bound.chip)
     of_row = np.full(len(kernels), None) if kernels.series else kernels.codes("category").map(family_of).texts()
     rows = np.flatnonzero(~idle)
     facts = Facts(

@@ -15,7 +15,7 @@ from roofwidget.analysis.advice import advise
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.lowest_roof import lowest_roof
-from roofwidget.analysis.plan import Plan, plan
+from roofwidget.analysis.plan import Plan, finite_or_none, plan
 from roofwidget.analysis.projection import project
 from roofwidget.analysis.ranking import launches_added, ranking
 from roofwidget.analysis.result import Bound, roof_level
@@ -181,7 +181,7 @@ def _program(bound: Bound, table: Kernels, judged: Bools, facts: Facts) -> dict[
         "bound_time_s": measured - saved,
         "headroom_s": saved,
         "utilization": (measured - saved) / measured,
-        "known_share": _number(facts.known / facts.kernel_time if facts.kernel_time else math.nan),
+        "known_share": finite_or_none(facts.known / facts.kernel_time if facts.kernel_time else math.nan),
     }
 
 
@@ -197,14 +197,14 @@ def _kernels(bound: Bound, table: Kernels, rows: Sequence[int]) -> list[dict[str
                 "short_name": table.short_names[row],
                 "launches": int(table.count[row]),
                 "precision": table.precision[row] or bound.precision,
-                "flops": _number(bound.flops[row]),
-                "bytes": _number(moved[row]),
-                "time_s": _number(bound.measured[row]),
-                "time_share": _number(table.self_time[row] / total if total else math.nan),
-                "bound_time_s": _number(bound.time[row]),
-                "headroom_s": _number(bound.headroom[row]),
-                "utilization": _number(bound.utilization[row]),
-                "peak_fraction": _number(bound.peak_fraction[row]),
+                "flops": finite_or_none(bound.flops[row]),
+                "bytes": finite_or_none(moved[row]),
+                "time_s": finite_or_none(bound.measured[row]),
+                "time_share": finite_or_none(table.self_time[row] / total if total else math.nan),
+                "bound_time_s": finite_or_none(bound.time[row]),
+                "headroom_s": finite_or_none(bound.headroom[row]),
+                "utilization": finite_or_none(bound.utilization[row]),
+                "peak_fraction": finite_or_none(bound.peak_fraction[row]),
                 "bound_by": str(bound.bound_by[row]),
                 "above_roof": bool(bound.above_roof[row]),
                 "situation": advice.situation,
@@ -243,9 +243,9 @@ def _baseline(runs: RunComparison, file: str, top: int) -> dict[str, Any]:
             {
                 "name": one_line(runs.names[row], width=len(runs.names[row]) + 1),
                 "short_name": runs.matched_before.short_names[row],
-                "before_s": _number(runs.before[row]),
-                "after_s": _number(runs.after[row]),
-                "ratio": _number(runs.ratio[row]),
+                "before_s": finite_or_none(runs.before[row]),
+                "after_s": finite_or_none(runs.after[row]),
+                "ratio": finite_or_none(runs.ratio[row]),
                 "per_launch": bool(runs.is_per_launch[row]),
                 "verdict": str(runs.verdict[row]),
                 "bound_by_before": str(runs.bound_by_before[row]),
@@ -269,7 +269,7 @@ def _projected(table: Kernels, chip: Chip, other: Chip, precision: str, memory: 
         "name": other.name,
         "precision": found.precision,
         "time_s": found.time,
-        "speedup": _number(found.speedup),
+        "speedup": finite_or_none(found.speedup),
         "notes": [*notes, *found.notes],
     }
 
@@ -285,7 +285,12 @@ def _ranks(several: Several) -> dict[str, Any] | None:
     return {
         "late_rank": found.last,
         "stragglers": [
-            {"rank": one.rank, "excess_s": one.seconds, "share": _number(one.share), "kernels": list(one.kernels)}
+            {
+                "rank": one.rank,
+                "excess_s": one.seconds,
+                "share": finite_or_none(one.share),
+                "kernels": list(one.kernels),
+            }
             for one in found.stragglers
         ],
         "by_rank": [
@@ -293,9 +298,9 @@ def _ranks(several: Several) -> dict[str, Any] | None:
                 "rank": rank,
                 "time_s": float(np.nansum(found.time[:, at])),
                 "excess_s": float(found.excess[at]),
-                "waiting_s": _number(found.waiting[at]),
+                "waiting_s": finite_or_none(found.waiting[at]),
                 "sent_bytes": sent_bytes(found.tables[rank]),
-                "hidden_share": _number(found.hidden_share[at]),
+                "hidden_share": finite_or_none(found.hidden_share[at]),
             }
             for at, rank in enumerate(found.ranks)
         ],
@@ -372,7 +377,3 @@ def _why_nothing_is_judged(bound: Bound) -> str:
         return f"no kernel is below its roof on {bound.chip.name}, so counts, times or peaks are wrong; check --chip"
     why = bound.notes[0] if bound.notes else "check --chip, --precision and --memory"
     return f"no kernel has both a time and a roof on {bound.chip.name}: {why}"
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -13,14 +13,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from roofwidget.workloads.masks import Mask, flood, members, union
 from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Structure
-
-CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "axes", "capacity")
-"""The reasons for refusing a merge, in the order in which they are checked."""
 
 
 @dataclass(frozen=True)

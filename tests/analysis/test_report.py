@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import roofwidget as rw
+from tests.analysis.test_bound import one
 
 WELL_TILED = rw.Kernel("Well-tiled kernel", flops=1.26e12, bytes={"HBM": 1.26e12 / 50}, time=1e-3)
 GUIDE = rw.Chip("v7x (bf16)", {"bf16": 2307e12}, {"HBM": 7.2e12, "VMEM": 150e12})
@@ -20,10 +21,6 @@ ARRAYS = [
     *("peak_fraction", "headroom", "above_roof", "exposed_fraction", "energy"),
 ]
 BY_LEVEL = ["bytes", "ai", "memory_time", "bandwidth_utilization"]
-
-
-def one(flops: Any, moved: Any, time: float | None, chip: rw.Chip, **choice: Any) -> rw.Bound:
-    return rw.bound(rw.Kernel("k", flops, moved, time=time), chip, **choice)
 
 
 def simple() -> rw.Chip:

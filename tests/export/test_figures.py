@@ -16,6 +16,7 @@ from PIL import Image, ImageFont
 import roofwidget as rw
 from roofwidget import RooflineModel
 from roofwidget.support import built_files
+from tests.export.test_pictures import texts
 from tests.places import text_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,10 +36,6 @@ CAPTION = (
 
 def model(**options: Any) -> RooflineModel:
     return RooflineModel([CHIP], KERNELS, **options)
-
-
-def texts(svg: str) -> list[str]:
-    return ["".join(element.itertext()) for element in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - our own
 
 
 @pytest.mark.parametrize(

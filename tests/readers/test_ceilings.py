@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError
 from tests import places
-from tests.places import ROOT, json_of, write
+from tests.places import json_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns
 
 FIXTURES = places.FIXTURES / "ceilings"
-MAKER = ROOT / "tests" / "make_fixtures" / "ceilings.py"
 
 
 def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
@@ -29,11 +27,6 @@ def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
 
 def ceilings(chip: rw.Chip) -> dict[str, float]:
     return {ceiling.key: ceiling.rate for ceiling in chip.ceilings}
-
-
-def test_the_committed_twins_are_what_their_script_makes() -> None:
-    for name, made in runpy.run_path(str(MAKER))["TWINS"].items():
-        assert (FIXTURES / name).read_bytes() == made().encode(), name
 
 
 @pytest.mark.parametrize(("name", "ridge"), [("ert_one_level.json", 7.239), ("ert_four_levels.json", 17.224)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,12 +34,6 @@ def real(name: str, **options: Any) -> Kernels:
 
 def said(kernels: Kernels, words: str) -> bool:
     return warns(kernels, words)
-
-
-def test_the_twins_are_what_their_script_writes() -> None:
-    made = runpy.run_path(str(FIXTURES.parents[1] / "make_fixtures" / "ncu.py"))["twins"]()
-    files = [path for path in FIXTURES.rglob("*") if path.is_file()]
-    assert made == {path.relative_to(FIXTURES).as_posix(): path.read_bytes() for path in files}
 
 
 # -- reports and wide tables ---------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import runpy
 import shutil
 import zipfile
 from pathlib import Path
@@ -14,12 +13,11 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import ProfileError
 from tests import places
-from tests.places import ROOT, text_of, write
+from tests.places import text_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
 FIXTURES = places.FIXTURES / "rocprof"
-MAKER = ROOT / "tests" / "make_fixtures" / "rocprof.py"
 TRIAD, WIPE, TILES = range(3)
 
 
@@ -30,11 +28,6 @@ def changed(folder: Path, name: str, old: str, new: str) -> Path:
     assert old in text
     (folder / name).write_bytes(text.replace(old, new, 1).encode())
     return folder
-
-
-def test_the_committed_twins_are_what_their_script_makes() -> None:
-    for name, made in runpy.run_path(str(MAKER))["TWINS"].items():
-        assert (FIXTURES / name).read_bytes() == made().encode(), name
 
 
 def test_vector_flops_are_64_lanes_a_wave_with_two_for_an_fma() -> None:

@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import pickle
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import roofwidget as rw
 from roofwidget.readers import ProfileError, Source, read
 from roofwidget.readers.torch import stream, trace
 from tests import places
-from tests.places import ROOT, json_of, text_of
+from tests.places import json_of
 from tests.processes import memory_below
 from tests.tables import has_columns, warns
 
@@ -50,13 +49,6 @@ def written(*events: Any) -> bytes:
 
 def operation(**changes: Any) -> dict[str, Any]:
     return {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": 4, "args": {}} | changes
-
-
-def test_twins_are_what_their_script_writes() -> None:
-    made = runpy.run_path(str(ROOT / "tests" / "make_fixtures" / "torch_profiles.py"))["TWINS"]
-    assert sorted(path.name for path in FIXTURES.iterdir()) == sorted(made)
-    for name, twin in made.items():
-        assert text_of(FIXTURES / name) == twin()
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,11 @@ import pytest
 import roofwidget as rw
 from roofwidget.readers import read
 from tests.places import FIXTURES
+from tests.readers.test_torch import row
 from tests.real_files import real_file
 from tests.tables import warns
 
 FLASH = "aten::_scaled_dot_product_flash_attention"
-
-
-def row(kernels: rw.Kernels, name: str, shape: str | None = None) -> int:
-    found = [
-        at for at, word in enumerate(kernels.names) if word == name and shape in (None, kernels.extra["shape"][at])
-    ]
-    (only,) = found
-    return only
 
 
 def row_of(kernels: rw.Kernels, name: str) -> int:

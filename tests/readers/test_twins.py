@@ -91,10 +91,22 @@ def test_events_of_a_twin_have_their_keys_in_another_order(name: str) -> None:
             assert own.isdisjoint(tuple(event) for event in events(path))
 
 
-@pytest.mark.parametrize("maker", ["ncu", "torch_profiles"])
-def test_twins_are_written_the_same_every_time(maker: str) -> None:
-    def made() -> dict[str, Any]:
-        found = runpy.run_path(str(FIXTURES.parent / "make_fixtures" / f"{maker}.py"))
-        return {name: twin() for name, twin in found["TWINS"].items()} if "TWINS" in found else found["twins"]()
-
-    assert made() == made()
+@pytest.mark.parametrize(
+    ("maker", "folder"),
+    [
+        ("make_fixtures/ncu.py", "ncu"),
+        ("make_fixtures/torch_profiles.py", "torch"),
+        ("make_fixtures/ceilings.py", "ceilings"),
+        ("make_fixtures/rocprof.py", "rocprof"),
+        ("fixtures/make_xprof.py", ""),
+        ("fixtures/make_xprof_calls.py", ""),
+    ],
+)
+def test_the_twins_are_what_their_script_makes(maker: str, folder: str) -> None:
+    found = runpy.run_path(str(FIXTURES.parent / maker))
+    made = {name: twin().encode() for name, twin in found["TWINS"].items()} if "TWINS" in found else found["twins"]()
+    for name, data in made.items():
+        assert (FIXTURES / folder / name).read_bytes() == data, name
+    if folder in {"ncu", "torch"}:
+        files = (path for path in (FIXTURES / folder).rglob("*") if path.is_file())
+        assert {path.relative_to(FIXTURES / folder).as_posix() for path in files} == made.keys()

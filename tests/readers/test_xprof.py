@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from roofwidget.analysis.bound import bound
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
-from tests.places import FIXTURES, json_of, text_of, write
+from tests.places import FIXTURES, json_of, write
 from tests.real_files import real_file
 from tests.tables import has_columns, warns
 
@@ -116,11 +115,6 @@ def test_a_real_profile_of_an_unknown_device_is_empty_and_says_why() -> None:
     assert len(kernels) == 0
     assert kernels.chip is None
     assert "XProf lists no operation" in kernels.warnings[0]
-
-
-def test_the_committed_twins_are_what_their_script_makes() -> None:
-    for name, made in runpy.run_path(str(FIXTURES / "make_xprof.py"))["TWINS"].items():
-        assert text_of(FIXTURES / name) == made()
 
 
 def test_the_tpu_twin_shows_every_kind_of_bound_and_a_point_above_its_roof() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -32,11 +31,6 @@ def moved(tmp_path: Path, *names: str) -> Path:
     for name in names:
         shutil.copy(FIXTURES / name, tmp_path)
     return tmp_path / names[0]
-
-
-def test_the_committed_twins_are_what_their_script_makes() -> None:
-    for name, made in runpy.run_path(str(FIXTURES / "make_xprof_calls.py"))["TWINS"].items():
-        assert (FIXTURES / name).read_bytes() == made().encode()
 
 
 def test_one_name_in_two_programs_gets_the_flops_of_each_shape_times_executions() -> None:

@@ -8,18 +8,15 @@ from typing import Any, Final
 import pytest
 
 from roofwidget import RooflineModel
-from roofwidget.chips import Chip, Memory
+from roofwidget.chips import Chip
 from roofwidget.workloads import Graph, Tensor
 from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.registry import built_in
+from tests.workloads.test_partition import with_smem
 
 ROWS, COLUMNS = 2**24, 64
 SIZE: Final = 2 * ROWS * COLUMNS
-
-
-def with_smem(capacity: float, units: str | None = None) -> Chip:
-    return Chip("small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, capacity)}, units=units)
 
 
 def balanced(rows: int = ROWS, columns: int = COLUMNS) -> Graph:

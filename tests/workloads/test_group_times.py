@@ -12,19 +12,14 @@ from hypothesis import strategies as st
 from roofwidget import bound
 from roofwidget.chips import Chip
 from roofwidget.workloads import Graph, Tensor
-from roofwidget.workloads.forms import Forms
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.search import takes_more
 from roofwidget.workloads.structure import Structure
+from tests.workloads.fusion_help import forms_of
 from tests.workloads.test_fusion_properties import graphs
 
 CHIP = Chip("chip", {"bf16": 1e12, "vector": 1e11, "fp32": 3e11}, {"HBM": 1e9})
-
-
-def forms_of(graph: Graph, chip: Chip = CHIP, precision: str = "auto", overhead: float = 0.0) -> Forms:
-    structure = Structure(graph)
-    return Forms(structure, structure.counts_at(None), chip, precision, overhead)
 
 
 @given(graphs(6), st.sampled_from(["auto", "AUTO", "fp32", "bf16"]), st.sampled_from([0.0, 2e-6]), st.data())
@@ -36,7 +31,7 @@ def test_each_group_takes_the_time_of_its_kernel(
         if precision.lower() != "auto":
             kernels = kernels.replace(precision=[precision] * len(kernels))
         expected = bound(kernels, CHIP, launch_overhead=overhead).time.tolist()
-        forms = forms_of(graph, precision=precision, overhead=overhead)
+        forms = forms_of(graph, CHIP, precision=precision, launch_overhead=overhead)
         for group, seconds in zip(partition.indices, expected, strict=True):
             ops = sum(1 << op for op in group)
             products = {forms.structure.stated[op] for op in group if forms.structure.ops[op].kind == "matmul"}
@@ -59,10 +54,10 @@ def test_products_of_several_precisions_each_have_the_peak_of_their_own() -> Non
     graph.op("matmul", "wide", [x, wide], ends[1:2], 6_000_000)
     graph.op("elementwise", "add", ends[:2], ends[2:], 1_000)
     graph.output(ends[2])
-    cost = forms_of(graph).price(0b111)
+    cost = forms_of(graph, CHIP).price(0b111)
     assert cost is not None
     assert cost[0] == pytest.approx(6e6 / 1e12 + 6e6 / 3e11 + 1e3 / 1e11, rel=1e-12)
-    one = forms_of(graph, precision="bf16").price(0b111)
+    one = forms_of(graph, CHIP, precision="bf16").price(0b111)
     assert one is not None
     assert one[0] == pytest.approx(12e6 / 1e12 + 1e3 / 1e11, rel=1e-12)
 
@@ -90,7 +85,7 @@ def matmul(dtype: str) -> Graph:
 def test_the_peak_is_that_of_the_kernels_precision_or_of_the_asked_one(
     dtype: str, precision: str, overhead: float, seconds: float
 ) -> None:
-    cost = forms_of(matmul(dtype), CHIP, precision, overhead).price(1)
+    cost = forms_of(matmul(dtype), CHIP, precision=precision, launch_overhead=overhead).price(1)
     assert cost is not None
     assert cost[0] == pytest.approx(seconds, rel=1e-12)
 
@@ -101,7 +96,7 @@ def test_a_kernel_without_flops_takes_the_time_of_its_bytes() -> None:
     y = Tensor("y", (500,), "bf16")
     graph.op("elementwise", "copy", [x], [y], 0)
     graph.output(y)
-    assert forms_of(graph).price(1) == (3000 / 1e9, 3000)
+    assert forms_of(graph, CHIP).price(1) == (3000 / 1e9, 3000)
 
 
 def written(text: str) -> tuple[Structure, Rules]:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofwidget.workloads import Graph, Tensor, dim
-
-
-def inputs(g: Graph, dtype: str = "bf16", **shapes: tuple[Any, ...]) -> list[Tensor]:
-    return [g.input(name, shape, dtype) for name, shape in shapes.items()]
-
-
-def counted(g: Graph) -> tuple[int, int]:
-    return g.count("flops"), g.count("bytes")
+from roofwidget.workloads import Graph, dim
+from tests.workloads.test_ops import counted, inputs
 
 
 def taps_on_the_image(size: int, taps: int, stride: int, padding: int, dilation: int) -> tuple[int, int]:

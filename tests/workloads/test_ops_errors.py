@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from roofwidget.workloads import Graph, Tensor, dim
-
-
-def inputs(g: Graph, **shapes: tuple[Any, ...]) -> list[Tensor]:
-    return [g.input(name, shape, "bf16") for name, shape in shapes.items()]
+from tests.workloads.test_ops import inputs
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def check(entries: Sequence[Entry], seeds: int = SEEDS) -> list[Finding]:
     return [_Checked(entry, seeds, first, is_twice=keys[entry.key] > 1).finding() for entry in entries]
 
 
-def effective_variants(answers: Sequence[float], tolerance: float = MARKED_TOLERANCE) -> float:
-    """Return 1 over the probability that two of the answers are within a tolerance |log2| of each other.
+def effective_variants(answers: Sequence[float]) -> float:
+    """Return 1 over the probability that two of the answers are within the tolerance |log2| of each other.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def effective_variants(answers: Sequence[float], tolerance: float = MARKED_TOLER
     3.0
     """
     logs = np.sort(np.log2(np.asarray(answers, dtype=float)))
-    ends = np.searchsorted(logs, logs + tolerance, side="right")
+    ends = np.searchsorted(logs, logs + MARKED_TOLERANCE, side="right")
     near = int((ends - np.arange(len(logs)) - 1).sum())
     return math.comb(len(logs), 2) / near if near else math.inf
 
