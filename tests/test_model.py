@@ -54,7 +54,7 @@ def brief(value: Any) -> str:
 
 def state(model: RooflineModel) -> dict[str, Any]:
     """Return every trait, with None for NaN, so that states can be compared."""
-    values = {name: getattr(model, name) for name in model.trait_names()}
+    values = {name: getattr(model, name) for name in RooflineModel.class_trait_names()}
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
 
 

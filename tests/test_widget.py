@@ -24,6 +24,7 @@ import roofwidget as rw
 from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
 from roofwidget import widget as widget_module
 from tests.processes import run_python
+from tests.test_model import state as model_state
 
 SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": None})
 LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
@@ -47,12 +48,6 @@ def wire(widget: RooflineWidget) -> tuple[dict[str, Any], dict[tuple[str | int, 
     state, paths, buffers = _remove_buffers(widget.get_state())
     text = json.dumps(state, allow_nan=False).encode("utf-8")
     return json.loads(text), {tuple(path): bytes(part) for path, part in zip(paths, buffers, strict=True)}
-
-
-def model_state(model: RooflineModel) -> dict[str, Any]:
-    """Return every trait of the model, with None for NaN, so that states can be compared."""
-    values = {name: getattr(model, name) for name in RooflineModel.class_trait_names()}
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
 
 
 def brief(value: Any) -> str:

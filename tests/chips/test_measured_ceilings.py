@@ -77,18 +77,12 @@ def test_a_measured_bandwidth_has_its_rate_and_its_kernel(name: str, rate: float
     assert f"gpu-stream, {kernel}, " in found.source.title
 
 
-@pytest.mark.parametrize(("name", "level", "rate", "timed"), CACHES)
-def test_a_measured_cache_has_its_rate_and_its_kernel(name: str, level: str, rate: float, timed: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "level", "rate", "timed"),
+    [*CACHES, *((name, chip(name).main_memory, rate, timed) for name, rate, timed in BANDWIDTHS)],
+)
+def test_a_measured_level_has_its_rate_and_what_was_timed(name: str, level: str, rate: float, timed: str) -> None:
     (found,) = [one for one in chip(name).ceilings if one.memory == level]
-    assert (found.name, found.measured) == ("measured", True)
-    assert found.rate == pytest.approx(rate * 1e9, rel=1e-12)
-    assert found.source is not None
-    assert found.source.title.endswith(f"({timed})")
-
-
-@pytest.mark.parametrize(("name", "rate", "timed"), BANDWIDTHS)
-def test_a_measured_bandwidth_of_a_guide_has_its_rate_and_what_was_timed(name: str, rate: float, timed: str) -> None:
-    (found,) = [one for one in chip(name).ceilings if one.memory == chip(name).main_memory]
     assert (found.name, found.measured) == ("measured", True)
     assert found.rate == pytest.approx(rate * 1e9, rel=1e-12)
     assert found.source is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 import roofwidget as rw
 from tests.places import text_of
+from tests.teaching.test_handout import charts
 
 KERNELS = [("attention", 4.3e12, 4e10), ("layer norm", 5e9, 3e9)]
 
@@ -40,11 +40,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path_factory.mktemp("slides"))
 
 
-def pictures(index: Path) -> list[str]:
-    found = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', text_of(index))
-    return [base64.b64decode(one).decode() for one in found]
-
-
 def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(told: Path) -> None:
     keys = ["step-1", "step-2", "step-2-answer", "step-3", "step-3-answer"]
     files = {path.name for path in told.parent.iterdir()}
@@ -55,14 +50,14 @@ def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(told: Pat
 
 
 def test_a_question_hides_its_kernel_and_its_answer_shows_it(told: Path) -> None:
-    first, asked, answered, *_ = pictures(told)
+    first, asked, answered, *_ = charts(text_of(told))
     assert ("attention" in first, "attention" in asked, "attention" in answered) == (True, False, True)
 
 
 def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_path: Path) -> None:
     used = story()
     used.widget.search = "norm"
-    first, *_, last = pictures(used.slides(tmp_path))
+    first, *_, last = charts(text_of(used.slides(tmp_path)))
     assert ("ridge 166" in first.replace("\xa0", " "), "ridge 459" in last.replace("\xa0", " ")) == (
         True,
         True,
@@ -78,7 +73,7 @@ def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(told: P
     assert "<h1>A &lt;lesson&gt;</h1>" in html
     assert "<li>compute</li><li>HBM</li>" in html
     assert "107.5 FLOP/B" in html
-    for picture in pictures(told):
+    for picture in charts(text_of(told)):
         ET.fromstring(picture)  # noqa: S314 - made by the line above
 
 

@@ -20,12 +20,24 @@ from roofwidget.teaching.bank import package_entries, question_bank
 from roofwidget.teaching.bank.exercise import EXERCISES
 from roofwidget.teaching.misconceptions import misconceptions
 from roofwidget.teaching.question import Question
-from tests.teaching.bank.prompts import SEEDS, bank, drawn, numbers
+from tests.teaching.bank import test_fusion, test_links, test_ridges_and_sizes, test_serving
+from tests.teaching.bank.prompts import SEEDS, bank, check_answers, drawn, numbers
 
 KEYS = list(bank(None))
 # The chips whose peak and bandwidth a prompt names.
 CHIPS = ("h100-sxm", "h200-sxm", "b200", "a100-sxm-80gb", "v5e", "v5p", "v6e", "v7x")
 ABSURD = [10**400, 10**5000, None, "banana", -1, math.nan, math.inf, [], {}, True, "1e999", object()]
+TOPICS = (test_fusion, test_links, test_ridges_and_sizes, test_serving)
+
+
+@pytest.mark.parametrize(("topic", "key"), [(topic, key) for topic in TOPICS for key in topic.PRINTED])
+def test_the_answer_is_the_printed_one_and_follows_from_the_prompt_with_any_seed(topic: Any, key: str) -> None:
+    check_answers(key, topic.PRINTED[key], lambda prompt: topic.FORMULAS[key](*numbers(prompt)))
+
+
+@pytest.mark.parametrize("topic", TOPICS[1:])
+def test_the_choices_without_a_seed_are_those_of_the_source(topic: Any) -> None:
+    assert {key: bank(None)[key].answer for key in topic.CHOICES} == topic.CHOICES
 
 
 def wrong_answer(question: Question) -> Any:
