@@ -12,6 +12,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.kernels.series import as_series
 from roofwidget.readers import devices
+from roofwidget.readers.many import Profiles
 from tests.places import FIXTURES, json_of, text_of, write
 from tests.tables import has_columns, warns
 
@@ -129,7 +130,8 @@ def test_a_profile_without_a_chip_is_shown_on_those_with_its_memory_and_units(
     kernels = rw.read(trace({"id": 0, "name": "", "totalGlobalMem": memory, "numSms": units}))
     with pytest.warns(UserWarning, match=f"^buffer names no chip; shown on '{ids[0]}'.* by its memory and units; pass"):
         model = rw.RooflineModel(kernels=kernels)
-    assert kernels.fitting_chips == as_series([kernels, kernels]).fitting_chips == tuple(ids)
+    both = [as_series([kernels, kernels]), Profiles({"a": kernels, "b": kernels}, {}).merge(), kernels[:0]]
+    assert [one.fitting_chips for one in (kernels, *both)] == [tuple(ids)] * 4
     opened = rw.RooflineModel(["v5p"], [])
     opened.show_profile(kernels)
     assert [chip.id for chip in model.chips] == ids
