@@ -202,7 +202,8 @@ def _started(language: str) -> Callable[[str], str]:
 
     def drawing(order: str) -> str:
         try:
-            return str(function(order))
+            # quickjs would collect the garbage of Python, too: in a large process that takes longer than the picture.
+            return str(function(order, run_gc=False))
         except failure as error:
             raise RuntimeError(f"the picture could not be drawn: {error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import multiprocessing
 import re
@@ -184,6 +185,23 @@ def test_a_pdf_has_the_size_and_the_title_and_always_the_same_bytes() -> None:
     assert b"/MediaBox[0 0 300 240]" in pdf
     assert b"Before fusion" in pdf
     assert pdf == shown.to_pdf(width=400, height=320)
+
+
+def test_a_picture_does_not_collect_the_garbage_of_python() -> None:
+    shown, generations = model(), []
+    shown.to_svg()
+    gc.collect()
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            generations.append(info["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        shown.to_svg()
+    finally:
+        gc.callbacks.remove(note)
+    assert 2 not in generations
 
 
 def test_threads_and_forked_processes_draw_the_same_picture() -> None:
