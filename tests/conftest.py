@@ -7,6 +7,7 @@ depend on the file. doctest would take it for an import from elsewhere and skip 
 from __future__ import annotations
 
 import doctest
+import gc
 import inspect
 import os
 import re
@@ -41,6 +42,12 @@ def _is_defined_in(self: doctest.DocTestFinder, module: Any, object: Any) -> boo
 
 
 doctest.DocTestFinder._from_module = _is_defined_in  # type: ignore[attr-defined]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from the many objects of the collected tests: they stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
+
 import roofwidget as rw
 from tests import api
 from tests.places import text_of
 
 
-def test_the_public_interface_is_the_one_that_was_kept() -> None:
-    kept, found = text_of(api.FILE).splitlines(), api.lines()
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    return api.lines()
+
+
+def test_the_public_interface_is_the_one_that_was_kept(lines: list[str]) -> None:
+    kept, found = text_of(api.FILE).splitlines(), lines
     removed = [line for line in kept if line not in found]
     added = [line for line in found if line not in kept]
     advice = ['"make api" writes tests/api.txt anew.']
@@ -19,8 +26,7 @@ def test_the_public_interface_is_the_one_that_was_kept() -> None:
     assert found == kept, "\n".join([*advice, *(f"- {line}" for line in removed), *(f"+ {line}" for line in added)])
 
 
-def test_the_lines_have_every_public_name_with_its_parameters() -> None:
-    lines = api.lines()
+def test_the_lines_have_every_public_name_with_its_parameters(lines: list[str]) -> None:
     starts = [line.removeprefix("class ").partition("(")[0].split(" is a ")[0] for line in lines]
     names = [name for name in vars(rw)["__all__"] if not inspect.ismodule(getattr(rw, name))]
     assert {f"roofwidget.{name}" for name in names} <= set(starts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
 from typing import Any
@@ -29,6 +30,12 @@ FILES = {
 CONTRACTS: list[dict[str, Any]] = tomllib.loads(text_of(ROOT / "pyproject.toml"))["tool"]["importlinter"]["contracts"]
 
 
+@cache
+def tree(module: str) -> ast.Module:
+    """Return the syntax tree of a module of this package."""
+    return ast.parse(text_of(FILES[module]))
+
+
 def imports(module: str) -> Iterator[tuple[str, bool]]:
     """Yield each module of this package that a module imports at run time, and whether it does so in a function."""
 
@@ -45,7 +52,7 @@ def imports(module: str) -> Iterator[tuple[str, bool]]:
         for child in ast.iter_child_nodes(node):
             yield from visit(child, deferred=deferred or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
-    yield from visit(ast.parse(text_of(FILES[module])), deferred=False)
+    yield from visit(tree(module), deferred=False)
 
 
 def test_the_only_deferred_imports_of_our_own_modules_are_those_that_the_contract_lists() -> None:
@@ -62,8 +69,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 def stood_in() -> Iterator[str]:
     """Yield each module for which its package has a stand-in: what `late` is called with."""
-    for package, path in FILES.items():
-        for node in ast.walk(ast.parse(text_of(path))):
+    for package in FILES:
+        for node in ast.walk(tree(package)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "late":
                 given = [str(one.value) for one in node.args if isinstance(one, ast.Constant)] or vars(roofwidget)[
                     "_LATE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -23,12 +23,15 @@ RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?")
 PATH_CHARACTERS: Final = 150
 
 
-def calls(file: Path) -> Iterator[tuple[str, ast.Call, set[str | None]]]:
-    """Yield each call of a method or function of a file: its name, the call, and its keywords."""
+@cache
+def calls(file: Path) -> list[tuple[str, ast.Call, set[str | None]]]:
+    """Return each call of a method or function of a file: its name, the call, and its keywords."""
+    found = []
     for node in ast.walk(ast.parse(text_of(file))):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            yield name, node, {keyword.arg for keyword in node.keywords}
+            found.append((name, node, {keyword.arg for keyword in node.keywords}))
+    return found
 
 
 def mode_of(call: ast.Call, name: str) -> str | None:

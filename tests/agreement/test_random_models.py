@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
-CASES: Final = int(os.environ.get("ROOFWIDGET_CASES", "") or 1000)
+CASES: Final = int(os.environ.get("ROOFWIDGET_CASES", "") or 400)
 # Two processes run the tests of a run.
 PARTS: Final = 2
 _MAX_SHOWN: Final = 12

@@ -23,6 +23,8 @@ def test_the_code_runs_and_prints_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # Small pixels: most of the time goes into large ones.
+    monkeypatch.setattr("roofwidget.teaching.story.SLIDE_SCALE", 0.25)
     (own,) = re.findall(r"```toml\n(\[copy-time\].*?)```", text_of(TEACHING), re.DOTALL)
     assert [one.faults for one in check(read_file(write(tmp_path / "my_questions.toml", own)), 100)] == [(), ()]
     names: dict[str, object] = {}

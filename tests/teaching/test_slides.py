@@ -40,6 +40,12 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path_factory.mktemp("slides"))
 
 
+@pytest.fixture
+def no_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the PNG files empty: the page has the SVG."""
+    monkeypatch.setattr("roofwidget.teaching.story.png", lambda *_, **__: b"")
+
+
 def test_each_step_gives_a_picture_and_each_question_one_of_its_answer(told: Path) -> None:
     keys = ["step-1", "step-2", "step-2-answer", "step-3", "step-3-answer"]
     files = {path.name for path in told.parent.iterdir()}
@@ -54,6 +60,7 @@ def test_a_question_hides_its_kernel_and_its_answer_shows_it(told: Path) -> None
     assert ("attention" in first, "attention" in asked, "attention" in answered) == (True, False, True)
 
 
+@pytest.mark.usefixtures("no_pixels")
 def test_a_slide_shows_the_state_of_its_step_and_the_widget_keeps_its_own(tmp_path: Path) -> None:
     used = story()
     used.widget.search = "norm"
@@ -77,11 +84,13 @@ def test_the_page_asks_for_nothing_runs_nothing_and_shows_markup_as_text(told: P
         ET.fromstring(picture)  # noqa: S314 - made by the line above
 
 
+@pytest.mark.usefixtures("no_pixels")
 def test_the_same_story_gives_the_same_slides(told: Path, tmp_path: Path) -> None:
     again = story("<script>window.PWNED = 1</script> & <b>").slides(tmp_path)
     assert again.read_bytes() == told.read_bytes()
 
 
+@pytest.mark.usefixtures("no_pixels")
 def test_a_slide_shows_the_same_elements_as_the_widget(tmp_path: Path) -> None:
     story = rw.Story(rw.RooflineModel(["v5p"], [("matmul", 4e12, 8e10)]), ["# Head\n\n---\n\n- a\n- *b* \ud800"])
     text = text_of(story.slides(tmp_path))
