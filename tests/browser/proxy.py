@@ -32,6 +32,8 @@ class Proxy:
     ----------
     url : str
         The address of the proxy.
+    refused : int
+        How many WebSockets were closed at once since `cut` was called.
     """
 
     def __init__(self, port: int) -> None:
@@ -39,6 +41,7 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.settimeout(_POLL_SECONDS)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.refused = 0
         self._has_ended = threading.Event()
         self._is_cut = threading.Event()
         self._is_all_cut = threading.Event()
@@ -54,6 +57,7 @@ class Proxy:
 
     def cut(self) -> None:
         """Close all WebSockets, lose what is under way on them, and close each new WebSocket at once."""
+        self.refused = 0
         self._is_cut.set()
         self._close(self._channels)
 
@@ -134,6 +138,7 @@ class Proxy:
                     with self._lock:
                         self._channels |= {source, target}
                     if self._is_cut.is_set():
+                        self.refused += 1
                         break
                     if data.startswith(b"HTTP/1.1 101"):
                         frames = _Frames()

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import lab
@@ -195,35 +194,41 @@ def test_after_the_server_has_ended_the_page_keeps_its_state_and_says_so(browser
         book.tab.close()
 
 
-@pytest.mark.parametrize(
-    ("language", "looks"),
-    [
-        ("de", [(1280, 900, "light"), (480, 900, "dark")]),
-        # A projector's size is that of a presentation.
-        ("en", [(1024, 768, "dark")]),
-    ],
+LOOKS: tuple[tuple[str, int, int, lab.Theme], ...] = (
+    ("de", 1280, 900, "light"),
+    ("de", 480, 900, "dark"),
+    # A projector's size is that of a presentation.
+    ("en", 1024, 768, "dark"),
 )
-def test_both_notes_lie_over_nothing(
-    notebook: OpenNotebook, language: str, looks: list[tuple[int, int, lab.Theme]]
-) -> None:
-    cell = GUIDE.replace("LOCALE", f"{language!r}, presentation={looks[0][0] == 1024}")
-    book, drawn = shown(notebook, cell)
 
-    def lies_over_nothing(state: str) -> None:
-        for width, height, theme in looks:
+
+def test_both_notes_lie_over_nothing(notebook: OpenNotebook) -> None:
+    german, english = (GUIDE.replace("LOCALE", options) for options in ("'de'", "'en', presentation=True"))
+    book = notebook([f"{german.removesuffix('w')}display(w)\n{english}"])
+    book.run(0)
+    views = {"de": Drawn(book, 0), "en": Drawn(book, 1)}
+
+    def say(texts: dict[str, str]) -> None:
+        for language, drawn in views.items():
+            expect(drawn.locator(".rw-connection[role=status]")).to_have_text(texts[language])
+
+    def lie_over_nothing(state: str) -> None:
+        for language, width, height, theme in LOOKS:
+            drawn = views[language]
             book.page.set_viewport_size({"width": width, "height": height})
             book.theme(theme)
-            drawn.eventually(lambda: drawn.root.evaluate(OVERLAPS) == [])
+            drawn.eventually(lambda: drawn.root.evaluate(OVERLAPS) == [])  # noqa: B023 - called at once
             _picture(drawn, f"{state}-{language}-{width}-{theme}")
 
     with stopped(book):
-        drawn.button(re.compile("^(Show|.* zeigen)")).first.click()
-        expect(note(book)).to_have_text(WAITING[language])
-        lies_over_nothing("waiting")
-    expect(note(book)).to_have_text("")
+        for drawn in views.values():
+            drawn.button(re.compile("^(Show|.* zeigen)")).first.click()
+        say(WAITING)
+        lie_over_nothing("waiting")
+    say({"de": "", "en": ""})
     book.page.evaluate(RESTART)
-    expect(note(book)).to_have_text(RESTARTED[language])
-    lies_over_nothing("restarted")
+    say(RESTARTED)
+    lie_over_nothing("restarted")
 
 
 def _picture(drawn: Drawn, name: str) -> None:

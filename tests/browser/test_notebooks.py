@@ -13,6 +13,11 @@ from tests.browser.drawn import Drawn
 from tests.places import ROOT, json_of
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+# nbval runs the lessons as they are. Here the machine is measured briefly.
+BEFORE = """import functools, os
+import roofwidget as rw
+rw.measure_peaks = functools.partial(rw.measure_peaks, budget_s=0.2, cache=False)
+os.chdir({folder!r})"""
 
 
 def walk(story: Locator) -> None:
@@ -30,7 +35,7 @@ def test_a_lesson_draws_its_widgets_tells_its_stories_to_the_end_and_asks_nobody
     notebook: OpenNotebook, path: Path
 ) -> None:
     cells = [cell for cell in json_of(path)["cells"] if cell["cell_type"] == "code"]
-    sources = [f"import os; os.chdir({str(path.parent)!r})", *("".join(cell["source"]) for cell in cells)]
+    sources = [BEFORE.format(folder=str(path.parent)), *("".join(cell["source"]) for cell in cells)]
     book = notebook(sources)
     for index in range(len(sources)):
         book.run(index)

@@ -28,7 +28,7 @@ from tests.browser.lab import Notebook
 from tests.places import ROOT
 
 SEED: Final = os.environ.get("ROOFWIDGET_SEED", "") or str(random.SystemRandom().randrange(10**9))
-MODELS: Final = 20
+MODELS: Final = 10
 # A table shows at least so many rows.
 _MIN_ROWS: Final = 8
 # How often to go on to the next kernel of the chart.
@@ -142,7 +142,7 @@ def tooltip_differences(book: Notebook, drawn: Drawn, here: Said, texts: dict[st
     return [*lines, *differences(texts["sentences"][chip][row], found["sentence"], f"sentence of {row}")]
 
 
-def test_twenty_random_models_are_shown_with_the_texts_of_the_page_s_functions(
+def test_ten_random_models_are_shown_with_the_texts_of_the_page_s_functions(
     notebook: OpenNotebook, tmp_path: Path
 ) -> None:
     sys.stdout.write(f"ROOFWIDGET_SEED={SEED}\n")
