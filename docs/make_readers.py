@@ -76,6 +76,7 @@ is written by `docs/make_readers.py` from the readers' own texts: how to make th
 | ONNX Runtime | `enable_profiling`, then `rw.read("onnxruntime_profile….json")` |
 | measured peaks of a machine (ERT, CARM Tool, mixbench, LIKWID) | `rw.read_ceilings("roofline.json")`; their kernels with `rw.read` |
 | Google Benchmark | `--benchmark_format=json`, then `rw.read("bench.json")` |
+| the archive of a job in ClusterCockpit | `rw.read("meta.json")` for the job, `rw.read("data.json.gz")` or the folder for its nodes |
 | a trace with operations of unknown work | `kernels.unknown_work()` lists them; [rules](#rules-of-work) in `rw.read("trace.json", work="work.toml")` |
 | kernel times without FLOPs and bytes | `rw.read("times.csv", work={"flash*": {"flops": "4 GFLOP", "bytes": "10 MB"}})` |
 | a trace or profile with collectives | `rw.network.messages(kernels)`: size, bus bandwidth, the fastest call and what the others took longer; in a shell `roofwidget read FILE` |

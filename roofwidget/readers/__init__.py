@@ -52,6 +52,7 @@ FORMATS: Final = (
     "roofwidget.readers.likwid",
     "roofwidget.readers.tensorrt",
     "roofwidget.readers.google_benchmark",
+    "roofwidget.readers.clustercockpit",
     "roofwidget.readers.hatchet",
     "roofwidget.readers.intel.advisor",
     "roofwidget.readers.intel.vtune",
