@@ -31,7 +31,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.folders import members_of
@@ -49,6 +49,7 @@ _PRECISIONS: Final = ("flops_sp", "flops_dp")
 _ANY: Final = "flops_any"
 _BYTES: Final = "mem_bw"
 _METRICS: Final = {"flops_sp": "FLOP/s", "flops_dp": "FLOP/s", _ANY: "FLOP/s", _BYTES: "B/s"}
+_KEYS: Final = {"flops_sp": "fp32", "flops_dp": "fp64", _ANY: ASKED_PRECISION}
 _UNITS: Final = {
     "FLOP/s": re.compile(r"([kKMGTPE]?)F(?:[Ll][Oo][Pp][Ss]?)?/s"),
     "B/s": re.compile(r"((?:[kKMGTPE]i?)?)B(?:ytes?)?/s"),
@@ -125,13 +126,14 @@ def _job(source: Source) -> Kernels:
         for metric in metrics
     }
     if nodes > 1:
-        messages.append(f"FLOPs and bytes are those of {nodes:g} nodes together, and so must the roofs be")
+        messages.append(
+            f"FLOPs and bytes are those of {nodes:g} nodes together: compare them with the roofs of as many nodes"
+        )
     # Older files have a number: 1 is a job alone on its nodes.
     if meta.get("shared") not in (None, "none") or meta.get("exclusive") not in (None, 1):
         messages.append("the job shared its nodes with other jobs, whose FLOPs and bytes may be counted")
-    kernels = _kernels(
-        [_name(source, meta)], amounts, np.array([duration]), "mean rate of a node x numNodes x duration"
-    )
+    origin = "mean rate of a node x numNodes x duration"
+    kernels = _kernels([_name(source, meta)], amounts, np.array([duration]), origin, "duration")
     return kernels.replace(warnings=messages, extra={"nodes": [nodes]}, source=source.name)
 
 
@@ -159,7 +161,8 @@ def _nodes(source: Source, meta: Source | None, name: str) -> Kernels:
     if lacking:
         messages.append(f"samples that a metric lacks were left out, with their time: {lacking:,}")
     job = "" if meta is None else f" of {_name(meta, meta.json())}"
-    return _kernels(hosts, amounts, time, f"samples{job} x timestep").replace(warnings=messages, source=name)
+    origin = f"samples{job} x timestep"
+    return _kernels(hosts, amounts, time, origin, origin).replace(warnings=messages, source=name)
 
 
 def _metrics(source: Source, present: Collection[str]) -> tuple[list[str], list[str]]:
@@ -211,29 +214,28 @@ def _columns(parts: Sequence[Floats]) -> Floats:
     return found
 
 
-def _kernels(names: Sequence[str], amounts: dict[str, Floats], time: Floats, origin: str) -> Kernels:
+def _kernels(names: Sequence[str], amounts: dict[str, Floats], time: Floats, origin: str, timed: str) -> Kernels:
     unknown = np.full(len(names), np.nan)
-    counted = " + ".join(metric for metric in amounts if metric != _BYTES)
-    has_precisions = _PRECISIONS[0] in amounts
+    flops = _by_precision(amounts) if _PRECISIONS[0] in amounts else {_ANY: amounts.get(_ANY, unknown)}
+    known = {metric: values for metric, values in flops.items() if not np.isnan(values).all()}
     return Kernels(
         names,
-        _by_precision(*(amounts[key] for key in _PRECISIONS)) if has_precisions else amounts.get(_ANY, unknown),
+        {_KEYS[metric]: values for metric, values in known.items()} or unknown,
         amounts.get(_BYTES, unknown),
         time=time,
-        origin={
-            "flops": f"{counted}: {origin}" if counted else None,
-            "bytes:main": f"{_BYTES}: {origin}" if _BYTES in amounts else None,
-            "time": origin,
-        },
+        origin={f"flops:{_KEYS[metric]}".rstrip(":"): f"{metric}: {origin}" for metric in known}
+        | ({"bytes": f"{_BYTES}: {origin}"} if _BYTES in amounts else {})
+        | {"time": timed},
     )
 
 
-def _by_precision(single: Floats, double: Floats) -> dict[str, Floats]:
-    """Return FLOPs by precision. A row without FLOPs of a precision needs no peak of this precision."""
+def _by_precision(amounts: dict[str, Floats]) -> dict[str, Floats]:
+    """Return FLOPs by metric. A row without FLOPs of a precision needs no peak of this precision."""
+    single, double = (amounts[metric] for metric in _PRECISIONS)
     unknown = np.isnan(single + double)
     return {
-        "fp32": np.where(unknown | ((single == 0) & (double > 0)), np.nan, single),
-        "fp64": np.where(unknown | (double == 0), np.nan, double),
+        _PRECISIONS[0]: np.where(unknown | ((single == 0) & (double > 0)), np.nan, single),
+        _PRECISIONS[1]: np.where(unknown | (double == 0), np.nan, double),
     }
 
 

@@ -75,7 +75,8 @@ def test_a_job_has_the_mean_rates_of_its_nodes_for_as_long_as_it_ran() -> None:
     assert kernels.read_as["format"] == "clustercockpit"
     assert warns(kernels, "32 nodes together")
     assert warns(kernels, "flops_any", "double precision twice")
-    assert kernels.origin["time"].tolist() == ["mean rate of a node x numNodes x duration"]
+    how = "mean rate of a node x numNodes x duration"
+    assert lists(kernels.origin) == {"flops": [f"flops_any: {how}"], "bytes": [f"mem_bw: {how}"], "time": ["duration"]}
 
 
 def test_a_node_has_the_sums_of_the_samples_that_all_metrics_have() -> None:
@@ -94,19 +95,28 @@ def test_flops_of_two_precisions_are_added_as_they_are_and_not_to_those_of_any()
     single, double = ({"avg": avg, "unit": GF} for avg in (3, 4))
     found = read(as_bytes(job(flops_any={"avg": 11, "unit": GF}, flops_sp=single, flops_dp=double)))
     assert found.flops.tolist() == [7e9 * 32 * 86486]
+    assert {key: texts[0].partition(":")[0] for key, texts in lists(found.origin).items()} == {
+        "flops:fp32": "flops_sp",
+        "flops:fp64": "flops_dp",
+        "time": "duration",
+    }
     assert lists(found.flops_by_precision) == {"fp32": [3e9 * 32 * 86486], "fp64": [4e9 * 32 * 86486]}
     assert not warns(found, "twice")
     rows = read(as_bytes(nodes(flops_sp=metric(GF, n1=[1, 2, 3]), flops_dp=metric(GF, n1=[4, 5, None]))))
     has_columns(rows, flops=[12 * 60e9, float("nan")], bytes=[1.5 * 60e9, 6 * 60e9], time=[120.0, 120.0])
+    rows = read(as_bytes(nodes(flops_sp=metric(GF, n1=[1, 2, 3]), flops_dp=metric(GF, n2=[4, 5, 6]))))
+    has_columns(rows, names=["n1", "n2"], flops=None, bytes=[1.75 * 60e9, 6 * 60e9])
 
 
 def test_a_job_without_flops_of_a_precision_needs_no_peak_of_it() -> None:
     none, some = ({"avg": avg, "unit": GF} for avg in (0, 4))
-    for chip, statistics in (
-        (rw.Chip("s", {"fp32": 8e9}, {"DRAM": 1e9}), {"flops_sp": some, "flops_dp": none}),
-        (rw.Chip("d", {"fp64": 8e9}, {"DRAM": 1e9}), {"flops_sp": none, "flops_dp": some}),
+    for precision, statistics in (
+        ("fp32", {"flops_sp": some, "flops_dp": none}),
+        ("fp64", {"flops_sp": none, "flops_dp": some}),
     ):
         kernels = read(as_bytes(job(**statistics, mem_bw={"avg": 0, "unit": GB})))
+        assert list(kernels.flops_by_precision) == [precision]
+        chip = rw.Chip("node", {precision: 8e9}, {"DRAM": 1e9})
         assert rw.bound(kernels, chip).time.tolist() == [4e9 * 32 * 86486 / 8e9]
     idle = read(as_bytes(job(flops_sp=none, flops_dp=none)))
     assert idle.flops.tolist() == [0.0]
@@ -208,6 +218,8 @@ def test_the_folder_of_a_job_is_its_nodes_and_names_the_job(tmp_path: Path) -> N
     assert kernels.source == str(tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "meta.json").write_bytes(as_bytes(JOB))
+    with pytest.raises(ProfileError, match=r"which is not one profile; rw\.read_many"):
+        read(tmp_path)
     with pytest.raises(ProfileError, match="the files of several jobs"):
         read(tmp_path, "clustercockpit")
 
@@ -229,7 +241,7 @@ def test_another_file_is_refused_by_name() -> None:
         read(b'{"a": 1}', "clustercockpit")
 
 
-def test_a_real_archive_is_read() -> None:
+def test_a_real_job_is_read() -> None:
     job = read(real_file("traces-2026/clustercockpit_1403244_meta.json"))
     has_columns(
         job,
@@ -237,6 +249,9 @@ def test_a_real_archive_is_read() -> None:
         flops=pytest.approx([225.59e9 * 32 * 86486], rel=1e-15),
         bytes=pytest.approx([63.57e9 * 32 * 86486], rel=1e-15),
     )
+
+
+def test_nodes_of_a_real_job_are_read() -> None:
     path = real_file("traces-2026/clustercockpit_1403244_data.json.gz")
     series = json.loads(gzip.decompress(path.read_bytes()))
     flops, moved = (

@@ -4,6 +4,7 @@
 const TOOLS: Readonly<Record<string, string>> = {
   advisor: "Intel Advisor",
   carm: "CARM Tool",
+  clustercockpit: "ClusterCockpit",
   ert: "ERT",
   google: "Google Benchmark",
   hatchet: "Hatchet",
