@@ -82,8 +82,10 @@ def _fields(kernels: Kernels) -> Iterator[tuple[str, Any]]:
 def _rule(kernels: Kernels, field: str, has_value: Any) -> str:
     if not has_value.any():
         return f"{_NOWHERE}: 1 each" if field == "count" else _NOWHERE
-    if field in kernels.origin:
-        texts = kernels.codes(f"origin:{field}")
+    # Readers name the bytes of main memory, which are "bytes" here, with their level.
+    named = field if field in kernels.origin else f"{field}:{MAIN_LEVEL}"
+    if named in kernels.origin:
+        texts = kernels.codes(f"origin:{named}")
         used = [texts.values[code] for code in np.unique(texts.codes)]
         return first_few([text for text in used if text], _MAX_RULES)
     return kernels.read_as.get(field, "")

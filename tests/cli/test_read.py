@@ -57,6 +57,12 @@ def test_a_chip_and_the_rules_of_a_tool_are_named(capsys: Capture) -> None:
     assert "gpu__time_duration" in text
 
 
+def test_the_rule_of_the_bytes_of_main_memory_is_named(tmp_path: Path, capsys: Capture) -> None:
+    text = "name,iterations,real_time,cpu_time,time_unit,bytes_per_second\ncopy,1000,50,50,ns,4.096e10\n"
+    lines = said_of(write(tmp_path / "bench.csv", text), capsys)
+    assert any(re.match(r" *bytes +all +\S*bytes_per_second", line) for line in lines), lines
+
+
 def test_the_readers_warnings_are_at_the_end(tmp_path: Path, capsys: Capture) -> None:
     path = write(tmp_path / "question.csv", "kernel,bytes,GFLOPS\na,8,3\n")
     lines = said_of(path, capsys)
