@@ -87,13 +87,13 @@ async function loaded(context: LoaderContext, language: string): Promise<Loaded 
 
 async function codeOf(model: LoaderContext["model"], language: string): Promise<FrontEnd> {
   const reference = model.get("_code");
-  if (typeof reference !== "string") throw new Error("roofwidget: the model of its code was closed");
+  if (typeof reference !== "string") throw new Error("roofwidget: its code was closed");
   return codeIn(await model.widget_manager.get_model(reference.slice(MODEL_PREFIX.length)), language);
 }
 
 function codeIn(shared: WidgetModel, language: string): Promise<FrontEnd> {
   const words = (shared.get("words") as Record<string, Compressed>)[language];
-  if (words === undefined) throw new Error(`roofwidget: the model of its code has no words in '${language}'`);
+  if (words === undefined) throw new Error(`roofwidget: its code has no words in '${language}'`);
   const [script, style] = ["script", "style"].map((name) => shared.get(name) as Compressed) as [Compressed, Compressed];
   const digests = shared.get("digests") as Record<string, string>;
   return once([words, script, style].join(" "), async () => {
@@ -117,7 +117,7 @@ async function check(name: string, file: Compressed, digests: Record<string, str
   if (!subtle) return;
   const bytes = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(file)));
   const digest = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (digest !== digests[name]) throw new Error(`roofwidget: '${name}' of its code does not have its digest`);
+  if (digest !== digests[name]) throw new Error(`roofwidget: '${name}' of its code has another digest`);
 }
 
 /**

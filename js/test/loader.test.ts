@@ -288,7 +288,7 @@ describe("without the code", () => {
 
   it.each<[string, Record<string, Shared>, unknown, RegExp]>([
     ["no model is found", {}, "IPY_MODEL_1", /^widget model not found$/],
-    ["there is no reference", { 1: ONE }, null, /^roofwidget: the model of its code was closed$/],
+    ["there is no reference", { 1: ONE }, null, /^roofwidget: its code was closed$/],
     ["its words are missing", { 1: { ...ONE, words: {} } }, "IPY_MODEL_1", /has no words in 'en'$/],
     [
       "the bytes are broken",
@@ -300,7 +300,7 @@ describe("without the code", () => {
       "the script is another than its digest says",
       { 1: { ...ONE, digest: "0".repeat(64) } },
       "IPY_MODEL_1",
-      /^roofwidget: 'script' of its code does not have its digest$/,
+      /^roofwidget: 'script' of its code has another digest$/,
     ],
     ["the text is no code", { 1: { ...ONE, script: "export default (" } }, "IPY_MODEL_1", /./],
   ])("a view says so where %s, the console why, and nothing is thrown", async (_, models, reference, why) => {

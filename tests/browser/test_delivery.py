@@ -228,7 +228,7 @@ def test_a_view_whose_code_was_closed_says_what_to_do(notebook: OpenNotebook) ->
     book.run(0)
     works(book)
     # The cause is told to the console.
-    assert any("model of its code was closed" in error for error in book.console_errors)
+    assert any("its code was closed" in error for error in book.console_errors)
     book.console_errors.clear()
 
 
