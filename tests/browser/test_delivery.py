@@ -95,15 +95,21 @@ class Received:
     """The bytes that a page's websockets got since this was made."""
 
     def __init__(self, book: Notebook) -> None:
-        self.bytes = 0
-        session = book.page.context.new_cdp_session(book.page)
-        session.on("Network.webSocketFrameReceived", self._add)
-        session.send("Network.enable")
+        self._bytes = 0
+        self._session = book.page.context.new_cdp_session(book.page)
+        self._session.on("Network.webSocketFrameReceived", self._add)
+        self._session.send("Network.enable")
 
     def _add(self, event: dict[str, dict[str, object]]) -> None:
         frame = event["response"]
         data = str(frame["payloadData"])
-        self.bytes += len(data.encode()) if frame["opcode"] == 1 else len(base64.b64decode(data))
+        self._bytes += len(data.encode()) if frame["opcode"] == 1 else len(base64.b64decode(data))
+
+    @property
+    def bytes(self) -> int:
+        # What the session answers comes after all that it told before, which the page may have drawn already.
+        self._session.send("Network.enable")
+        return self._bytes
 
 
 def reload(book: Notebook) -> None:
