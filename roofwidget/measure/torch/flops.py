@@ -32,7 +32,7 @@ from roofwidget.support.precisions import precision_key
 from roofwidget.workloads.convention import CONVENTIONS
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.convolution import adaptive_windows
-from roofwidget.workloads.ops.elementwise import GRADIENTS
+from roofwidget.workloads.ops.elementwise import GRADIENTS, POWERS
 from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
 from roofwidget.workloads.ops.optimizers import OPTIONS, STEPS
 
@@ -158,14 +158,6 @@ CELLS: Final[Mapping[str, tuple[int, tuple[str, ...]]]] = {
 }
 """Gates of a recurrent cell, and the functions that it applies to each element of its state."""
 _MODES: Final = ("rnn_relu", "rnn_tanh", "lstm", "gru")
-_POWERS: Final[Mapping[float, tuple[str, ...]]] = {
-    2: ("square",),
-    3: ("square", "multiply"),
-    0.5: ("sqrt",),
-    -0.5: ("rsqrt",),
-    -1: ("reciprocal",),
-    1: (),
-}
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _COMPLEX: Final = {"add": 2, "sub": 2, "neg": 2, "mul": 6}
 """FLOPs of real numbers for one operation on complex numbers."""
@@ -275,7 +267,7 @@ def _each(functions: tuple[str, ...]) -> _Formula:
 
 def power_functions(exponent: Any) -> tuple[str, ...]:
     """Return the functions that raise to a power; exponents that are tensors have no shorter way."""
-    return _POWERS.get(exponent, ("power",)) if isinstance(exponent, (int, float)) else ("power",)
+    return POWERS.get(exponent, ("power",)) if isinstance(exponent, (int, float)) else ("power",)
 
 
 def _gelu(call: OpCall) -> Flops:

@@ -19,20 +19,11 @@ from roofwidget.support.precisions import is_integer
 from roofwidget.workloads import Graph
 from roofwidget.workloads.convention import CONVENTIONS, Convention
 from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.ops.elementwise import BINARY, GRADIENTS, UNARY
+from roofwidget.workloads.ops.elementwise import BINARY, GRADIENTS, POWERS, UNARY
 from roofwidget.workloads.ops.formulas import attended
 from roofwidget.workloads.ops.normalisation import NORM_GRADIENTS
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{0,9})?")
-_POWERS: Final[Mapping[float, tuple[str, ...]]] = {
-    2: ("square",),
-    3: ("square", "multiply"),
-    0.5: ("sqrt",),
-    -0.5: ("rsqrt",),
-    -1: ("reciprocal",),
-    1: (),
-}
-"""The functions that raise to a power. Other powers are one function, as exp is."""
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _HALF: Final = Convention("half", causal="half").environment
 SOFTMAX_GRADIENT: Final = 4
@@ -245,7 +236,7 @@ def _binary(call: OpCall, each: int, result: int | None = None) -> OpWork:
 
 def _power(call: OpCall) -> OpWork:
     number = _NUMBER.fullmatch(call.value(1))
-    functions = _POWERS.get(float(number[0])) if number else None
+    functions = POWERS.get(float(number[0])) if number else None
     return _binary(call, 1 if functions is None else sum(map(element_flops, functions)))
 
 

@@ -69,7 +69,7 @@ def class_pages(
         else:
             page = live_page(asked, student, head, questions, today, is_shown=answers == "shown")
         stem = f"sheet-{''.join(slug(student.id))}-{secret.file_letters(asked, student.id)}"
-        # Ids without letters of ASCII have the same name up to the secret letters, which are few.
+        # The names of ids without ASCII letters differ in the secret letters alone, and these are few.
         name = f"{stem}.html" if f"{stem}.html" not in pages else f"{stem}-{len(rows) + 1}.html"
         pages[name] = page
         rows.append([student.id, student.name, student.email, name])

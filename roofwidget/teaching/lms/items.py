@@ -194,7 +194,7 @@ def with_digits(question: Question) -> Question:
 
 
 def _digits_note(question: Question) -> list[str]:
-    """Return with how many digits a rounded answer is always near enough. People write two digits anyway."""
+    """Return a note on how many digits an answer needs to count as right, if two are too few."""
     share = 2 ** float(question.tolerance or 0) - 1
     # Rounding to n digits moves a number by at most half of its last digit.
     digits = 1 + math.ceil(math.log10(0.5 / share) - _ROUNDING) if share > 0 else math.inf

@@ -80,6 +80,15 @@ BINARY: Final[Mapping[str, Count]] = {
 }
 """FLOPs per element of a function of two variables."""
 
+POWERS: Final[Mapping[float, tuple[str, ...]]] = {
+    2: ("square",),
+    3: ("square", "multiply"),
+    0.5: ("sqrt",),
+    -0.5: ("rsqrt",),
+    -1: ("reciprocal",),
+    1: (),
+}
+"""The functions that raise to a power. Any other power is one function, as exp is."""
 GRADIENTS: Final[Mapping[str, tuple[str, ...]]] = {
     # A comparison.
     "relu": ("maximum",),
